@@ -1,0 +1,53 @@
+"""Where things are kept and what the operator allows, read from the environment.
+
+    RELENS_CACHE   folder for the converted model and for the default store   (~/.cache/relens)
+    RELENS_STORE   database URL of the runs                                   (SQLite in the cache folder)
+    RELENS_MODELS  names and folders the dashboard may load, by comma; `*` as a wildcard
+    RELENS_DEVICE  cpu, cuda, cuda:1, mps; empty picks the best there is
+    RELENS_DTYPE   float32 or bfloat16; empty picks by device
+    RELENS_QUEUE   how many runs may wait at once                             (32)
+
+Settings are read at each call, so that a test or an operator who changes one is believed at once.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+DEFAULT_MODELS = (
+    "smollm2-135m,gpt2,gpt2-medium,gpt2-large,gpt2-xl,distilgpt2,HuggingFaceTB/SmolLM2-*,Qwen/Qwen2*"
+)
+
+
+def cache_folder() -> Path:
+    """Folder for everything that can be made again; created when missing."""
+    folder = Path(os.environ.get("RELENS_CACHE") or Path.home() / ".cache" / "relens").expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def store_url() -> str:
+    """SQLAlchemy URL of the store of runs."""
+    return os.environ.get("RELENS_STORE") or f"sqlite:///{cache_folder() / 'runs.db'}"
+
+
+def allowed_models() -> tuple[str, ...]:
+    """Patterns (`fnmatch`) of the model names and folders that the dashboard may load."""
+    text = os.environ.get("RELENS_MODELS") or DEFAULT_MODELS
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def device_name() -> str:
+    """The accelerator asked for, or an empty string for the best there is."""
+    return os.environ.get("RELENS_DEVICE", "").strip()
+
+
+def dtype_name() -> str:
+    """The number format asked for, or an empty string to choose by device."""
+    return os.environ.get("RELENS_DTYPE", "").strip()
+
+
+def queue_length() -> int:
+    """How many runs may wait in the queue at once."""
+    return int(os.environ.get("RELENS_QUEUE") or 32)
