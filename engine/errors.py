@@ -36,9 +36,7 @@ class RegexError(QueryError):
     the complaint concerns the whole expression.
     """
 
-    def __init__(
-        self, sentence: str, *, source: str, position: int | None = None, part: str = "pattern"
-    ) -> None:
+    def __init__(self, sentence: str, *, source: str, position: int | None = None, part: str = "pattern") -> None:
         super().__init__(sentence)
         self.source = source
         self.position = position

@@ -112,9 +112,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
             raise QueryError(f"{where} must be one of {names}, not {value!r}.") from None
     if isinstance(hint, type) and type(value) is hint:
         return value
-    raise QueryError(
-        f"{where} must be of type {getattr(hint, '__name__', hint)}, not {type(value).__name__}."
-    )
+    raise QueryError(f"{where} must be of type {getattr(hint, '__name__', hint)}, not {type(value).__name__}.")
 
 
 @dataclass(frozen=True)
@@ -135,9 +133,7 @@ class Decoding(Record):
         if self.top_p is not None and not 0.0 < self.top_p <= 1.0:
             raise QueryError(f"top-p must be above 0 and at most 1, not {self.top_p}.")
         if not (math.isfinite(self.temperature) and self.temperature > 0.0):
-            raise QueryError(
-                f"Temperature must be above 0, not {self.temperature}; greedy decoding is top-k 1."
-            )
+            raise QueryError(f"Temperature must be above 0, not {self.temperature}; greedy decoding is top-k 1.")
 
     @classmethod
     def greedy(cls) -> Self:

@@ -15,9 +15,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-DEFAULT_MODELS = (
-    "smollm2-135m,gpt2,gpt2-medium,gpt2-large,gpt2-xl,distilgpt2,HuggingFaceTB/SmolLM2-*,Qwen/Qwen2*"
-)
+DEFAULT_MODELS = "smollm2-135m,gpt2,gpt2-medium,gpt2-large,gpt2-xl,distilgpt2,HuggingFaceTB/SmolLM2-*,Qwen/Qwen2*"
 
 
 def cache_folder() -> Path:

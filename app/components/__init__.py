@@ -1,0 +1,1 @@
+"""Pieces of interface that are used on several pages."""

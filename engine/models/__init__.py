@@ -1,0 +1,1 @@
+"""Models: which there are, how they are loaded, and how their next-token scores are had cheaply."""

@@ -1,0 +1,1 @@
+"""Runs: what is asked of the worker, the worker, and the store of results."""

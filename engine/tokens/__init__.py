@@ -1,0 +1,1 @@
+"""The alphabet of a model: its vocabulary, and regular languages spelled in its tokens."""

@@ -1,0 +1,1 @@
+"""Walking a token automaton with a model."""

@@ -1,0 +1,1 @@
+"""Relens: ask language models questions with regular expressions."""
