@@ -76,10 +76,12 @@ class Scorer(ABC):
     vocabulary_size: int
     #: The most tokens of a path, begin-of-text not counted.
     context_length: int
+    #: Whether the root has a distribution, which takes a begin-of-text token before it.
+    scores_root: bool
 
     @abstractmethod
-    def log_probs(self, nodes: Sequence[int], temperature: float = 1.0) -> torch.Tensor:
-        """log softmax(logits / temperature) after each node: shape (len(nodes), vocabulary_size), float32, nats.
+    def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
+        """The model's log-probabilities after each node: shape (len(nodes), vocabulary_size), float32, nats.
 
         The tensor stays on the model's device. Nodes may be each other's ancestors: a forced chain is one call.
         Raises `ModelError` for the root of a model without a begin-of-text token, which has no distribution there.
