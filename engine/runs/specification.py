@@ -1,0 +1,92 @@
+"""What is asked of a worker, as data: everything needed to do a run again, and nothing about how it went.
+
+    SearchSpecification(model="smollm2-135m", query=Query(prefix="The", pattern=" ((cat)|(dog))"))
+
+becomes a JSON object with a `kind`, is kept with its run, and comes back equal:
+
+    {"kind": "search", "model": "smollm2-135m", "query": {...}, "traversal": {...}, "limits": {...}}
+
+A page writes it, a worker in another process reads it, and years later `repeat` submits it once more. So it is
+checked when it is read, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from engine.errors import QueryError
+from engine.query import Decoding, Limits, Query, Record, ShortestPath
+
+
+@dataclass(frozen=True)
+class SearchSpecification(Record):
+    """A search: the matches of `query` in the order of `traversal`, within `limits`.
+
+    Its rows are `engine.traversal.results.Match` as JSON; its progress is `Progress` as JSON.
+    """
+
+    kind: ClassVar[str] = "search"
+
+    model: str
+    query: Query
+    traversal: ShortestPath = field(default_factory=ShortestPath)
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        _check_model(self.model)
+
+
+@dataclass(frozen=True)
+class InspectSpecification(Record):
+    """What the model thinks of each token of one sequence (begin and end of text not included).
+
+    Its rows are the readings of `engine.models.inspect`, one a token, in order. A worker answers it between the
+    batches of a long search with the same model, so that opening a match does not wait.
+    """
+
+    kind: ClassVar[str] = "inspect"
+
+    model: str
+    token_ids: tuple[int, ...]
+    begin_of_text: bool | None = None
+    decoding: Decoding = field(default_factory=Decoding)
+
+    def __post_init__(self) -> None:
+        _check_model(self.model)
+        if not self.token_ids:
+            raise QueryError("There is no token to inspect.")
+        if min(self.token_ids) < 0:
+            raise QueryError(f"A token id is at least 0, not {min(self.token_ids)}.")
+
+
+Specification = SearchSpecification | InspectSpecification
+
+_KINDS: dict[str, type[SearchSpecification] | type[InspectSpecification]] = {
+    SearchSpecification.kind: SearchSpecification,
+    InspectSpecification.kind: InspectSpecification,
+}
+
+
+def specification_to_json(specification: Specification) -> dict[str, Any]:
+    """The specification as a JSON object: its `kind`, then its fields."""
+    return {"kind": specification.kind, **specification.to_json()}
+
+
+def specification_from_json(data: Mapping[str, Any]) -> Specification:
+    """The specification back from `specification_to_json`.
+
+    Raises `QueryError` for an unknown kind, an unknown field, or a value that has no meaning.
+    """
+    if not isinstance(data, Mapping):
+        raise QueryError(f"A run is described by a JSON object, not by {type(data).__name__}.")
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise QueryError(f"A run is one of {', '.join(map(repr, _KINDS))}, not {kind!r}.")
+    return _KINDS[kind].from_json({name: value for name, value in data.items() if name != "kind"})
+
+
+def _check_model(name: str) -> None:
+    if not name.strip():
+        raise QueryError("A run needs the name of a model.")
