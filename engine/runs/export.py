@@ -1,18 +1,159 @@
-"""Rows of a search as files for other programs. (Signatures; the bodies follow.)"""
+"""Rows of a search as files for other programs, and the matches of one string taken together.
+
+A match goes into one line of a table:
+
+    number  text           prefix_text  canonical  prob   log_prob  ...  token_ids
+    1       The cat        The          true       0.021  -3.86     ...  504 2644
+
+JSON keeps every field as it is stored and reads back equal. Parquet keeps the numbers exactly and the lists as lists.
+CSV is for spreadsheets, which run a cell as a formula when it begins with one of `= + - @`, a tab or a carriage
+return. What a model writes must not do that, so **such a text cell is given an apostrophe in front**, the spreadsheets'
+own mark for "this is text" (OWASP, "CSV injection"); an apostrophe that was there already is doubled by the same rule,
+so that taking one away from every text cell that begins with one restores the text. Numbers are written as they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from engine.errors import QueryError
 
 Format = Literal["csv", "json", "parquet"]
 
+_FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "'")
+_LOG_PROBABILITIES = ("prefix_log_prob", "log_prob", "decoder_log_prob")
+
 
 def export_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> bytes:
-    """The rows (as `Store.rows` gives them) as the bytes of a CSV, JSON or Parquet file."""
-    raise NotImplementedError
+    """The rows (as `Store.rows` gives them) as the bytes of a CSV, JSON or Parquet file.
+
+    CSV is UTF-8 with a byte-order mark, without which Excel takes it for another encoding. JSON is a list of objects
+    in UTF-8; a minus infinity is written `-Infinity`, as Python's `json` reads it. Raises `QueryError` for another
+    format.
+    """
+    if format == "csv":
+        return _csv(rows)
+    if format == "json":
+        return json.dumps([dict(row) for row in rows], ensure_ascii=True, indent=1).encode()
+    if format == "parquet":
+        return _parquet(rows)
+    raise QueryError(f"Rows are exported as one of {', '.join(map(repr, get_args(Format)))}, not {format!r}.")
 
 
 def merge_encodings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row a string: matches that spell the same text, merged, in the order of the best of them."""
-    raise NotImplementedError
+    """One row a string: matches that spell the same text, merged, in the order of the best of them.
+
+    A merged row is its best-ranked match, with
+    encodings: how many token sequences of the string were found; canonical_number: the number of the match that is
+    the tokenizer's own sequence, None where it was not found; prob and decoder_prob: the sums of exp(log_prob) and
+    exp(decoder_log_prob) over the sequences, and log_prob and decoder_log_prob their logarithms, in nats; is_canonical:
+    whether the canonical sequence is among them; numbers: of the matches.
+
+    Where one text has several prefixes (a free boundary), each prefix makes a row of its own, because a probability
+    given one prefix and one given another do not add up.
+    """
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["text"], row["prefix_text"]), []).append(row)
+    return [_merged(group) for group in groups.values()]
+
+
+def probability(log_prob: float | None) -> float | None:
+    """exp of a log-probability in nats; None for None."""
+    return None if log_prob is None else math.exp(log_prob)
+
+
+def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as one line of a table: probabilities beside their logarithms, lists as text."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if name in _LOG_PROBABILITIES:
+            flat[name.replace("log_prob", "prob")] = probability(value)
+        flat[name] = " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+    return {name: flat[name] for name in _columns_in_order(flat)}
+
+
+_FIRST_COLUMNS = (
+    "number",
+    "text",
+    "prefix_text",
+    "is_canonical",
+    "encodings",
+    "prob",
+    "decoder_prob",
+    "prefix_prob",
+    "log_prob",
+    "decoder_log_prob",
+    "prefix_log_prob",
+    "token_ids",
+)
+
+
+def _columns_in_order(names: Iterable[str]) -> list[str]:
+    """What a person looks for first stands first; anything else follows as it came."""
+    names = list(dict.fromkeys(names))
+    return [name for name in _FIRST_COLUMNS if name in names] + [name for name in names if name not in _FIRST_COLUMNS]
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    flat = [flat_row(row) for row in rows]
+    columns = _columns_in_order(name for row in flat for name in row)
+    sheet = io.StringIO(newline="")
+    writer = csv.writer(sheet, lineterminator="\r\n")
+    writer.writerow(columns)
+    for row in flat:
+        writer.writerow([_cell(row.get(name)) for name in columns])
+    # A lone surrogate cannot be written as UTF-8; the replacement character says that something was there.
+    return sheet.getvalue().encode("utf-8-sig", errors="replace")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA_BEGINNINGS):
+        return f"'{value}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value
+
+
+def _parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    # Imported here: of all who import this module, only this function needs it, and it is large.
+    import pandas
+
+    columns = _columns_in_order(name for row in rows for name in row)
+    # Python objects, so that a column is typed by its values and an absent one turns no integer into a float.
+    table = pandas.DataFrame({name: [_storable(row.get(name)) for row in rows] for name in columns}, dtype=object)
+    buffer = io.BytesIO()
+    table.to_parquet(buffer, engine="pyarrow", index=False)
+    return buffer.getvalue()
+
+
+def _storable(value: Any) -> Any:
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _merged(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    canonical = next((row["number"] for row in group if row["is_canonical"]), None)
+    merged = {
+        **group[0],
+        "is_canonical": canonical is not None,
+        "encodings": len(group),
+        "canonical_number": canonical,
+        "numbers": [row["number"] for row in group],
+    }
+    for name in ("log_prob", "decoder_log_prob"):
+        merged[name] = _log_of_sum([row[name] for row in group])
+        merged[name.replace("log_prob", "prob")] = math.exp(merged[name])
+    return merged
+
+
+def _log_of_sum(log_probs: Sequence[float]) -> float:
+    """log of the sum of exponentials, which themselves may be too small for a float."""
+    best = max(log_probs)
+    if best == -math.inf:
+        return best
+    return best + math.log(math.fsum(math.exp(log_prob - best) for log_prob in log_probs))

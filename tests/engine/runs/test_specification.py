@@ -1,0 +1,83 @@
+"""Specifications survive JSON, and what is not one is refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import QueryError
+from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
+from engine.runs.specification import (
+    InspectSpecification,
+    SearchSpecification,
+    specification_from_json,
+    specification_to_json,
+)
+
+names = st.text(min_size=1).filter(str.strip)
+decodings = st.builds(
+    Decoding,
+    top_k=st.none() | st.integers(1, 100),
+    top_p=st.none() | st.floats(0.01, 1.0),
+    temperature=st.floats(0.01, 10.0),
+)
+queries = st.builds(
+    Query,
+    pattern=st.text(),
+    prefix=st.text(),
+    encoding=st.sampled_from(Encoding),
+    prefix_encoding=st.sampled_from(Encoding),
+    boundary=st.just(Boundary.TOKEN),
+    decoding=decodings,
+    begin_of_text=st.none() | st.booleans(),
+    end_of_text=st.booleans(),
+    max_tokens=st.integers(1, 1000),
+)
+searches = st.builds(
+    SearchSpecification,
+    model=names,
+    query=queries,
+    traversal=st.builds(ShortestPath, rank=st.sampled_from(["joint", "conditional"])),
+    limits=st.builds(Limits, matches=st.none() | st.integers(1), seconds=st.none() | st.floats(0.1, 1e6)),
+)
+inspections = st.builds(
+    InspectSpecification,
+    model=names,
+    token_ids=st.lists(st.integers(0, 10**6), min_size=1).map(tuple),
+    begin_of_text=st.none() | st.booleans(),
+    decoding=decodings,
+)
+
+
+@given(searches | inspections)
+def test_a_specification_survives_json(specification):
+    text = json.dumps(specification_to_json(specification))
+    assert specification_from_json(json.loads(text)) == specification
+
+
+QUERY = {"pattern": "a"}
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ([], "JSON object, not by list"),
+        ({}, "not None"),
+        ({"kind": "dance"}, "'dance'"),
+        ({"kind": ["search"]}, "search"),
+        ({"kind": "search", "model": "m"}, "query"),
+        ({"kind": "search", "model": " ", "query": QUERY}, "name of a model"),
+        ({"kind": "search", "model": "m", "query": QUERY, "os": "rm"}, "'os'"),
+        ({"kind": "search", "model": 3, "query": QUERY}, "must be of type str"),
+        ({"kind": "search", "model": "m", "query": {"pattern": "a", "max_tokens": 0}}, "at least 1 token"),
+        ({"kind": "inspect", "model": "m", "token_ids": []}, "no token"),
+        ({"kind": "inspect", "model": "m", "token_ids": [-1]}, "at least 0"),
+        ({"kind": "inspect", "model": "m", "token_ids": ["1"]}, "must be of type int"),
+    ],
+)
+def test_what_is_no_specification_is_refused(data, complaint):
+    with pytest.raises(QueryError, match=complaint):
+        specification_from_json(data)
