@@ -1,0 +1,68 @@
+"""The decoding rule: which tokens a decoder may emit, and with what probability.
+
+Under top-k 2 and next-token probabilities
+
+    a .5   b .3   c .2          a decoder emits a with .5/.8 and b with .3/.8, and never c
+
+so a rule is two numbers for each distribution: the log-probability a token must reach (here log .3), and the log of
+the mass that is kept (here log .8), which renormalises what is left. The rule looks at the model's whole
+distribution, never at the tokens that a query happens to allow. top-k and top-p are each judged on the whole
+distribution after temperature and a token must pass both. (Where both are set, samplers that apply top-p to what
+top-k left keep a few tokens fewer.) Tokens that tie with the last one kept are kept.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from engine.query import Decoding
+
+#: How many of the likeliest tokens are sorted before the whole distribution is: most nuclei are small.
+NUCLEUS_GUESS = 512
+
+
+def tempered(log_probs: torch.Tensor, temperature: float) -> torch.Tensor:
+    """log softmax(log_probs / temperature), shape (..., vocabulary), nats."""
+    if temperature == 1.0:
+        return log_probs
+    return torch.log_softmax(log_probs / temperature, dim=-1)
+
+
+def least_log_prob(log_probs: torch.Tensor, decoding: Decoding) -> torch.Tensor:
+    """The log-probability that a token must reach to be kept: (rows,), -inf where nothing is cut.
+
+    log_probs: (rows, vocabulary), nats, after temperature.
+    """
+    threshold = torch.full_like(log_probs[:, 0], -torch.inf)
+    if decoding.top_k is not None and decoding.top_k < log_probs.shape[1]:
+        threshold = torch.topk(log_probs, decoding.top_k, dim=1).values[:, -1]
+    if decoding.top_p is not None and decoding.top_p < 1.0:
+        threshold = torch.maximum(threshold, _nucleus_threshold(log_probs, decoding.top_p))
+    return threshold
+
+
+def _nucleus_threshold(log_probs: torch.Tensor, top_p: float) -> torch.Tensor:
+    width = min(NUCLEUS_GUESS, log_probs.shape[1])
+    while True:
+        likeliest = torch.topk(log_probs, width, dim=1).values
+        reached = likeliest.double().exp().cumsum(dim=1) >= top_p
+        if width == log_probs.shape[1] or bool(reached[:, -1].all()):
+            break
+        width = min(width * 8, log_probs.shape[1])
+    # The first token with which the sum reaches p is the last one kept. Rounding may leave a whole distribution
+    # a hair under p: then everything is kept.
+    last = torch.where(reached.any(dim=1), reached.double().argmax(dim=1), reached.shape[1] - 1)
+    return likeliest.gather(1, last[:, None])[:, 0]
+
+
+def log_kept_mass(log_probs: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+    """The log of the mass at or above the threshold: (rows,) float64, 0 where nothing is cut."""
+    kept = torch.where(log_probs >= threshold[:, None], log_probs, -torch.inf)
+    mass = torch.logsumexp(kept, dim=1).double()
+    return torch.where(torch.isneginf(threshold), torch.zeros_like(mass), mass)
+
+
+def allowed_tokens(log_probs: torch.Tensor, decoding: Decoding) -> torch.Tensor:
+    """Which tokens the rule keeps: bool (rows, vocabulary), from the model's log-probabilities before temperature."""
+    after = tempered(log_probs, decoding.temperature)
+    return after >= least_log_prob(after, decoding)[:, None]

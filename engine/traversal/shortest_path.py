@@ -1,0 +1,442 @@
+"""Exact best-first search for the most probable strings of a language, many nodes to a forward.
+
+For the pattern ` (cat|dog)s?` after `The` the search grows this tree, where a number is a rank (a log-probability,
+higher is better) and only what is marked with * was given to the model:
+
+    The*  -+-  " dog" -2.1*  -+-  "s" -3.3        matches, in order: " dog" -2.1, " cat" -3.0, " dogs" -3.3
+           |
+           +-  " cat" -3.0
+
+A node's rank never exceeds its parent's, so once the best entry of the frontier is a match, nothing can beat it: it is
+emitted. Dijkstra's algorithm, then, with two departures, neither of which changes the order of the matches.
+
+*Lazy children.* An opened node keeps its best children sorted and has one entry on the frontier, for its next child;
+taking the entry makes that child a node and offers the one after. When the kept children run out, the node goes to the
+model once more for the next, larger chunk. So an open class with 13,000 arcs costs what is looked at.
+
+*Speculation.* A forward with 64 nodes costs little more than one with 8, so the search opens the best B nodes at
+once, and a match that comes up behind an unopened node waits until that node is open. B grows with the work done, to
+at most half of it: so at most a third of all nodes opened can turn out not to have been needed.
+
+A node with a single legal token is given to the model together with the chain of forced tokens below it.
+
+Source: Kuchnik, Smith, Amvrosiadis, "Validating Large Language Models with ReLM", section 3.3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import QueryError
+from engine.models.scoring import ROOT, Scorer
+from engine.query import Decoding
+from engine.tokens.automaton import TokenAutomaton
+from engine.traversal.frontier import Frontier
+from engine.traversal.mass import MassBounds
+from engine.traversal.nodes import Child, SearchNodes
+from engine.traversal.selection import Children, Request, select_children
+
+#: How many children an opened node keeps at first, and by how much the next chunk is larger.
+FIRST_CHUNK, CHUNK_GROWTH = 64, 8
+
+#: The longest forced chain given to the model in one call.
+LONGEST_CHAIN = 256
+
+
+class BatchSize(Protocol):
+    """How many nodes to give to the model at once."""
+
+    @property
+    def size(self) -> int:
+        """The size to use now."""
+
+    def observe(self, size: int, seconds: float) -> None:
+        """A forward of `size` tokens took `seconds`."""
+
+
+class Found(NamedTuple):
+    """One match as the traversal sees it: token ids without begin and end of text, and scores in nats.
+
+    token_log_probs and token_decoder_log_probs have one term a token, and one more for a demanded end-of-text token.
+    """
+
+    token_ids: tuple[int, ...]
+    prefix_tokens: int
+    prefix_log_prob: float
+    log_prob: float
+    decoder_log_prob: float
+    token_log_probs: tuple[float, ...]
+    token_decoder_log_probs: tuple[float, ...]
+
+
+class ShortestPathSearch:
+    """One best-first search; `step` advances it by at most one forward.
+
+    rank: "joint" orders by prefix_log_prob + decoder_log_prob, "conditional" by decoder_log_prob alone.
+    end_of_text: the token that must follow a match, None where none is demanded.
+    max_tokens: the longest token sequence considered, begin and end of text not counted.
+    Raises `QueryError` where the first token has no distribution or the prefix is too long for max_tokens or the model.
+    """
+
+    def __init__(
+        self,
+        automaton: TokenAutomaton,
+        scorer: Scorer,
+        *,
+        batch: BatchSize,
+        decoding: Decoding | None = None,
+        rank: Literal["joint", "conditional"] = "joint",
+        end_of_text: int | None = None,
+        max_tokens: int = 256,
+        first_chunk: int = FIRST_CHUNK,
+    ) -> None:
+        self._automaton = automaton
+        self._scorer = scorer
+        self._batch = batch
+        self._decoding = decoding or Decoding()
+        self._joint = rank == "joint"
+        self._end_of_text = end_of_text
+        self._max_tokens = min(max_tokens, scorer.context_length)
+        self._first_chunk = first_chunk
+        self._tree = scorer.tree
+        self._nodes = SearchNodes()
+        self._frontier = Frontier()
+        self._bounds = MassBounds()
+        self._had: dict[int, npt.NDArray[np.int32]] = {}
+        self._asked: list[int] = []
+        self._forced: dict[int, int] = {}
+        self._closed: list[int] = []
+        self.expansions = 0
+        self.mass_is_joint = not self._prefix_is_literal()
+        self._begin()
+
+    # What is known so far -------------------------------------------------------------------------------------
+
+    @property
+    def finished(self) -> bool:
+        """Whether every match was emitted."""
+        return not len(self._frontier)
+
+    @property
+    def frontier_size(self) -> int:
+        """Number of open entries."""
+        return len(self._frontier)
+
+    @property
+    def found_mass(self) -> float:
+        """The summed probability of the matches so far, each match that extends another left out."""
+        return self._bounds.found
+
+    @property
+    def remaining_mass(self) -> float:
+        """The probability of everything that is still open."""
+        return 0.0 if self.finished else self._bounds.remaining
+
+    # Beginning ------------------------------------------------------------------------------------------------
+
+    def _prefix_is_literal(self) -> bool:
+        """Whether there is exactly one prefix path, so that masses are given the prefix.
+
+        Walks it, and so is also the place to notice a prefix that is too long.
+        """
+        state, length = self._automaton.start, 0
+        while True:
+            arcs = self._automaton.arcs(state)
+            if not arcs.in_prefix.any():
+                return True
+            if len(arcs.tokens) > 1 or self._automaton.is_final(state):
+                return False
+            if length == self._max_tokens:
+                raise QueryError(
+                    f"The prefix alone takes more than {self._max_tokens} tokens, which is the longest match allowed"
+                    f" here (the model itself holds {self._scorer.context_length})."
+                )
+            state = self._automaton.step(state, int(arcs.tokens[0]))
+            length += 1
+
+    def _begin(self) -> None:
+        self._nodes.reserve(1)
+        self._nodes.in_prefix[ROOT] = True
+        start = ROOT
+        self._nodes.state[ROOT] = self._automaton.start
+        if not self._scorer.scores_root:
+            start = self._first_given_token()
+        if self._arrive(start):
+            self._frontier.push(self._cost(start), start)
+
+    def _first_given_token(self) -> int:
+        """Without begin-of-text the first token has no distribution: it must be given, and there must be only one."""
+        arcs = self._automaton.arcs(self._automaton.start)
+        if not arcs.in_prefix.all() or self._automaton.is_final(self._automaton.start):
+            raise QueryError(
+                "Without a begin-of-text token the model has no probability for a first token:"
+                " switch begin-of-text on, or write a prefix."
+            )
+        if len(arcs.tokens) > 1:
+            raise QueryError(
+                f"Without a begin-of-text token nothing ranks the {len(arcs.tokens)} tokens with which the prefix can"
+                " begin: switch begin-of-text on, or begin the prefix with a literal word."
+            )
+        return self._make_child(ROOT, Child(int(arcs.tokens[0]), True, 0.0, 0.0, 0.0, 0.0))
+
+    # One round ------------------------------------------------------------------------------------------------
+
+    def step(self, wanted: int | None = None) -> list[Found]:
+        """The next matches in order of rank, at most `wanted`; or one forward, and the empty list.
+
+        Returns before the forward when matches are ready, so that none waits for it.
+        """
+        found: list[Found] = []
+        held: list[tuple[float, int]] = []
+        size = self._next_size()
+        while len(self._frontier) and len(self._asked) < size:
+            cost, item = self._frontier.pop()
+            if item < 0:
+                if self._asked:
+                    held.append((cost, item))
+                    if wanted is not None and len(held) >= wanted:
+                        break  # nothing further down can be among the matches wanted
+                else:
+                    found.append(self._emit(-item - 1))
+                    if wanted is not None and len(found) >= wanted:
+                        return found
+            elif found:
+                self._frontier.push(cost, item)
+                return found
+            else:
+                self._take(item)
+        for cost, item in held:
+            self._frontier.push(cost, item)
+        if self._asked:
+            self._score()
+        if self._closed:
+            self._scorer.release(self._closed)
+            self._closed = []
+        return found
+
+    def _next_size(self) -> int:
+        """How many nodes to open at once: at most half of what has been opened so far."""
+        return min(self._batch.size, max(1, self.expansions // 2))
+
+    def _take(self, node: int) -> None:
+        """Follow a frontier entry: make the child on offer and offer the next, or ask the model about the node."""
+        nodes = self._nodes
+        if not nodes.has_kept(node):
+            self._ask(node)
+            return
+        child = nodes.next_child(node)
+        nodes.cursor[node] += 1
+        if nodes.has_kept(node):
+            self._frontier.push(self._child_cost(nodes.next_child(node)), node)
+        elif nodes.more[node]:
+            self._frontier.push(self._child_cost(child), node)
+        made = self._make_child(node, child)
+        expandable = self._arrive(made)
+        if expandable and nodes.is_match[made]:
+            self._frontier.push(self._cost(made), made)  # behind its own match, which need not wait for it
+        elif expandable:
+            self._ask(made)
+        self._close(node)
+
+    def _make_child(self, parent: int, child: Child) -> int:
+        made = self._tree.add(parent, child.token)
+        self._nodes.reserve(self._tree.size)
+        self._nodes.set_scores(made, child)
+        if child.token == self._end_of_text:
+            self._nodes.state[made] = -1
+        else:
+            self._nodes.state[made] = self._automaton.step(int(self._nodes.state[parent]), child.token)
+        return made
+
+    def _arrive(self, node: int) -> bool:
+        """Settle whether a node whose scores are known is a match, and return whether it can be opened."""
+        nodes = self._nodes
+        parent = int(self._tree.parents[node])
+        if parent >= 0:
+            nodes.covered[node] = nodes.covered[parent] or nodes.is_match[parent]
+        if self._is_match(node):
+            nodes.is_match[node] = True
+            self._frontier.push(self._cost(node), -node - 1)
+        expandable = len(self._legal_tokens(node)) > 0
+        if expandable:
+            if parent >= 0:
+                nodes.open_children[parent] += 1
+        elif not nodes.is_match[node] and not nodes.covered[node]:
+            self._bounds.drop(self._weight(node))
+        return expandable
+
+    def _is_match(self, node: int) -> bool:
+        if self._end_of_text is not None:
+            return bool(self._nodes.state[node] < 0)
+        if not self._automaton.is_final(int(self._nodes.state[node])):
+            return False
+        return not self._automaton.needs_confirmation or self._automaton.confirm(self._tree.path(node))
+
+    def _legal_tokens(self, node: int) -> npt.NDArray[np.int32]:
+        return self._request(node).tokens
+
+    def _request(self, node: int) -> Request:
+        """The legal tokens of a node: its state's, within the length allowed, and end-of-text where it is due."""
+        state = int(self._nodes.state[node])
+        tokens, in_prefix = np.empty(0, np.int32), np.empty(0, np.bool_)
+        if state >= 0:
+            depth = int(self._tree.depths[node])
+            if depth < self._max_tokens:
+                tokens, in_prefix = self._automaton.arcs(state)
+                if len(tokens) and tokens[-1] >= self._scorer.vocabulary_size:
+                    scored = tokens < self._scorer.vocabulary_size
+                    tokens, in_prefix = tokens[scored], in_prefix[scored]
+            if self._end_of_text is not None and self._automaton.is_final(state) and self._confirms(node):
+                position = int(np.searchsorted(tokens, self._end_of_text))
+                tokens = np.insert(tokens, position, self._end_of_text).astype(np.int32)
+                in_prefix = np.insert(in_prefix, position, False)
+        had = self._had.get(node)
+        size = self._first_chunk if had is None else max(self._first_chunk, (CHUNK_GROWTH - 1) * len(had))
+        return Request(tokens, in_prefix, size, had)
+
+    def _confirms(self, node: int) -> bool:
+        return not self._automaton.needs_confirmation or self._automaton.confirm(self._tree.path(node))
+
+    # Asking the model -----------------------------------------------------------------------------------------
+
+    def _ask(self, node: int) -> None:
+        """Put a node on the list for the next forward, with the chain of forced tokens below it."""
+        nodes = self._nodes
+        self._asked.append(node)
+        if nodes.opened[node]:
+            had = nodes.kept_tokens(node)
+            self._had[node] = np.concatenate([self._had[node], had]) if node in self._had else had
+            return
+        # Nothing else is open, so whatever ends the chain comes next in any case.
+        alone = len(self._asked) == 1 and not len(self._frontier)
+        for _ in range(LONGEST_CHAIN):
+            request = self._request(node)
+            if len(request.tokens) != 1 or request.tokens[0] == self._end_of_text:
+                return
+            link = Child(int(request.tokens[0]), bool(request.in_prefix[0]), 0.0, 0.0, 0.0, 0.0)  # scores come later
+            child = self._make_child(node, link)
+            self._forced[node] = child
+            tokens = self._request(child).tokens
+            state = int(nodes.state[child])
+            if not len(tokens) or self._automaton.is_final(state) or not (alone or len(tokens) == 1):
+                return
+            self._asked.append(child)
+            node = child
+
+    def _score(self) -> None:
+        """One forward for all asked nodes, and what follows from it."""
+        asked, self._asked = self._asked, []
+        computed, seconds = self._scorer.counts.tokens_computed, self._scorer.counts.seconds
+        log_probs = self._scorer.log_probs(asked)
+        self._batch.observe(self._scorer.counts.tokens_computed - computed, self._scorer.counts.seconds - seconds)
+        self.expansions += len(asked)
+        requests = [self._request(node) for node in asked]
+        selected = select_children(log_probs, requests, self._decoding, joint=self._joint)
+        asked_set, cut = set(asked), set[int]()
+        for node, children in zip(asked, selected, strict=True):
+            if node in cut:
+                continue
+            if not self.mass_is_joint and children.in_prefix.any():
+                # The one prefix path is given: it takes nothing from the mass.
+                children = replace(children, log_weights=np.zeros(len(children.tokens)), mass=1.0)
+            child = self._forced.pop(node, None)
+            if child is None:
+                self._open(node, children)
+                continue
+            # A forced chain goes on below this node: settle its next link, or cut everything that hangs on it.
+            self._open_mass(node, children)
+            self._nodes.opened[node] = True
+            if not len(children.tokens):
+                self._cut_chain(child, cut)
+            else:
+                self._settle_link(node, child, children, child in asked_set)
+            self._close(node)
+
+    def _settle_link(self, node: int, child: int, children: Children, is_asked: bool) -> None:
+        """The only child of `node` was made before its score was known: write the score down."""
+        self._nodes.keep_children(node, children)
+        self._nodes.set_scores(child, self._nodes.next_child(node))
+        self._nodes.cursor[node] += 1
+        if self._arrive(child) and not is_asked:
+            self._frontier.push(self._cost(child), child)
+
+    def _cut_chain(self, child: int, cut: set[int]) -> None:
+        link: int | None = child
+        while link is not None:
+            cut.add(link)
+            link = self._forced.pop(link, None)
+
+    def _open(self, node: int, children: Children) -> None:
+        if not self._nodes.opened[node]:
+            self._open_mass(node, children)
+        self._nodes.keep_children(node, children)
+        if not children.more:
+            self._had.pop(node, None)
+        if self._nodes.has_kept(node):
+            self._frontier.push(self._child_cost(self._nodes.next_child(node)), node)
+        self._close(node)
+
+    def _open_mass(self, node: int, children: Children) -> None:
+        if self._nodes.covered[node] or self._nodes.is_match[node]:
+            return
+        self._bounds.open(self._weight(node), children.mass)
+
+    def _close(self, node: int) -> None:
+        """Let go of a node below which nothing is open, and of its ancestors in turn."""
+        nodes = self._nodes
+        while (
+            node >= 0
+            and nodes.opened[node]
+            and not nodes.has_kept(node)
+            and not nodes.more[node]
+            and nodes.open_children[node] == 0
+        ):
+            self._closed.append(node)
+            node = int(self._tree.parents[node])
+            if node >= 0:
+                nodes.open_children[node] -= 1
+
+    # Ranks, weights, matches ----------------------------------------------------------------------------------
+
+    def _cost(self, node: int) -> float:
+        decoder = float(self._nodes.decoder_log_prob[node])
+        return -(decoder + float(self._nodes.prefix_log_prob[node])) if self._joint else -decoder
+
+    def _child_cost(self, child: Child) -> float:
+        return -(child.decoder_log_prob + child.prefix_log_prob) if self._joint else -child.decoder_log_prob
+
+    def _weight(self, node: int) -> float:
+        return math.exp(self._nodes.log_weight[node])
+
+    def _emit(self, node: int) -> Found:
+        nodes = self._nodes
+        if not nodes.covered[node]:
+            self._bounds.find(self._weight(node))
+        path = self._path(node)
+        from_root = [ROOT, *path]
+        terms = np.diff(nodes.prefix_log_prob[from_root] + nodes.log_prob[from_root])
+        decoder_terms = np.diff(nodes.decoder_log_prob[from_root])
+        token_ids = self._tree.tokens[path].tolist()
+        if self._end_of_text is not None:
+            token_ids.pop()
+        return Found(
+            token_ids=tuple(token_ids),
+            prefix_tokens=int(np.count_nonzero(nodes.in_prefix[path])),
+            prefix_log_prob=float(nodes.prefix_log_prob[node]),
+            log_prob=float(nodes.log_prob[node]),
+            decoder_log_prob=float(nodes.decoder_log_prob[node]),
+            token_log_probs=tuple(terms.tolist()),
+            token_decoder_log_probs=tuple(decoder_terms.tolist()),
+        )
+
+    def _path(self, node: int) -> list[int]:
+        path = []
+        while node != ROOT:
+            path.append(node)
+            node = int(self._tree.parents[node])
+        return path[::-1]
