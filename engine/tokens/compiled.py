@@ -1,0 +1,141 @@
+"""A query made ready for a model: from two regular expressions to one token automaton.
+
+    regular expressions --compile_language--> byte automata --this room--> token automaton
+
+How prefix and pattern are put together is the query's boundary (design section 2). FREE: the whole string is encoded
+as one, so there is one automaton, and an arc is a prefix arc iff the string it reaches still begins some prefix. TOKEN:
+each part is encoded by itself and `QueryAutomaton` joins them. Without a prefix both are the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.language.automaton import ByteAutomaton
+from engine.query import Boundary, Encoding, Limits, Query, Record
+from engine.tokens.automaton import TokenAutomaton
+from engine.tokens.canonical import canonical_encodings
+from engine.tokens.encodings import all_encodings
+from engine.tokens.query_automaton import QueryAutomaton
+from engine.tokens.text_start import with_dropped_space
+from engine.tokens.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from engine.language.compile import Language
+
+Compiler = Callable[[str, str, Limits], "Language"]
+
+
+@dataclass(frozen=True)
+class Sizes(Record):
+    """How large things came out; None where a number is infinite (strings) or found only as a search goes (tokens)."""
+
+    language_states: int
+    language_arcs: int
+    strings: int | None
+    token_states: int | None
+    token_arcs: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledQuery:
+    """A query, the language it asks about, and that language in the tokens of one tokenizer.
+
+    seconds: how long the compilation took. notes: plain sentences for the reader about what this answer means.
+    """
+
+    query: Query
+    language: Language
+    automaton: TokenAutomaton
+    tokenizer: Tokenizer
+    seconds: float
+    sizes: Sizes
+    notes: tuple[str, ...]
+
+    def accepts_text(self, text: str) -> bool:
+        """Whether `text`, prefix included, is a string of the language."""
+        return self.language.whole.accepts(text)
+
+    def accepts_tokens(self, token_ids: Sequence[int]) -> bool:
+        """Whether the token sequence is a match: spells a string of the language, encoded as the query demands."""
+        return self.automaton.accepts(token_ids)
+
+    def is_canonical(self, token_ids: Sequence[int], prefix_tokens: int) -> bool:
+        """Whether the tokenizer itself gives these tokens, where the first `prefix_tokens` of them are prefix arcs.
+
+        FREE boundary: for the whole string. TOKEN: for a prefix and a pattern, each encoded by itself; the prefix may
+        have ended before the last prefix arc, since that is only the last token that could still belong to it.
+        """
+        tokens = list(token_ids)
+        if not _is_split(self.query):
+            return self.tokenizer.is_canonical(tokens)
+        return any(self._is_canonical_split(tokens, end) for end in range(prefix_tokens, -1, -1))
+
+    def _is_canonical_split(self, tokens: list[int], end: int) -> bool:
+        head, tail = tokens[:end], tokens[end:]
+        return (
+            self.language.prefix.accepts(self.tokenizer.decode_bytes(head))
+            and self.language.pattern.accepts(self.tokenizer.decode_bytes(tail, continues=True))
+            and self.tokenizer.is_canonical(head)
+            and self.tokenizer.is_canonical(tail, continues=True)
+        )
+
+
+def _is_split(query: Query) -> bool:
+    """Whether prefix and pattern are encoded apart."""
+    return query.boundary is Boundary.TOKEN and query.prefix != ""
+
+
+def compile_query(
+    query: Query, tokenizer: Tokenizer, limits: Limits | None = None, compiler: Compiler | None = None
+) -> CompiledQuery:
+    """Compile `query` for a tokenizer, in this process.
+
+    `compiler` turns (prefix, pattern, limits) into a `Language`; the default is `engine.language.compile_language`,
+    imported only when it is needed. Raises the compiler's `RegexError`, `EmptyLanguageError` and `LimitError`, and
+    `NoEncodingError` when no string of the language can be spelled with the tokenizer's tokens.
+    """
+    begun = time.perf_counter()
+    limits = limits or Limits()
+    language = (compiler or _default_compiler())(query.prefix, query.pattern, limits)
+    if _is_split(query):
+        automaton: TokenAutomaton = QueryAutomaton(
+            encodings(language.prefix, tokenizer, query.prefix_encoding, limits),
+            encodings(language.pattern, tokenizer, query.encoding, limits, continues=True),
+        )
+    else:
+        automaton = encodings(language.whole, tokenizer, query.encoding, limits)
+    return CompiledQuery(
+        query=query,
+        language=language,
+        automaton=automaton,
+        tokenizer=tokenizer,
+        seconds=time.perf_counter() - begun,
+        sizes=Sizes(
+            language_states=language.whole.states,
+            language_arcs=language.whole.arcs,
+            strings=None,
+            token_states=automaton.states,
+            token_arcs=automaton.arc_count,
+        ),
+        notes=(),
+    )
+
+
+def _default_compiler() -> Compiler:
+    from engine.language.compile import compile_language
+
+    return compile_language
+
+
+def encodings(
+    automaton: ByteAutomaton, tokenizer: Tokenizer, encoding: Encoding, limits: Limits, continues: bool = False
+) -> TokenAutomaton:
+    """The token automaton of one language; with `continues` its strings go on from a text before them."""
+    if encoding is Encoding.CANONICAL:
+        return canonical_encodings(automaton, tokenizer, limits, continues)
+    spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
+    return all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs)

@@ -1,0 +1,308 @@
+"""All encodings of a language: every token sequence whose bytes the language's automaton accepts.
+
+A token that spells `cat` is an arc from state q to state r exactly when the byte automaton goes from q to r along
+c, a, t. To find all arcs of a state, walk the vocabulary's trie and the automaton together:
+
+    walk(node, state):  for each child of node:  next = transitions[state, byte of child]
+                            if there is a next:  emit an arc for each token ending in child;  walk(child, next)
+
+Two ways of doing that in whole arrays, chosen a state at a time (a state of `https://` allows one byte, a state inside
+`[a-z]+` most of the trie):
+
+    by pairs    a list of (state, node) pairs is extended level by level; costs what is visited
+    by levels   one column of next states for the complete trie, a gather a level; the arcs come out sorted
+
+The result is three arrays in CSR form: arcs first_arc[state] to first_arc[state + 1] - 1 of tokens and destinations,
+ascending by token. The states are those of the byte automaton.
+
+Dead ends exist only where the vocabulary lacks a byte: if every byte the automaton uses has a token of its own, each
+path of bytes is a path of tokens too. Otherwise states that cannot reach a final state by tokens are removed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import LimitError, NoEncodingError
+from engine.language.automaton import ByteAutomaton
+from engine.tokens.automaton import Arcs, TokenAutomaton
+from engine.tokens.vocabulary import ROOT, Trie, Vocabulary
+
+Integers = npt.NDArray[np.int32]
+Booleans = npt.NDArray[np.bool_]
+
+#: A state whose first bytes lead to more than this share of the trie is walked by levels.
+LEVELS_SHARE = 0.15
+#: States whose arcs a lazy automaton remembers; an open class has tens of thousands of arcs a state.
+REMEMBERED_STATES = 4096
+#: Cells (states x nodes) that the walk by levels holds at once: 4 bytes each.
+LEVELS_CELLS = 4_000_000
+
+
+class TokenArcs(NamedTuple):
+    """Arcs of many states in CSR form, ascending by token within a state."""
+
+    first_arc: npt.NDArray[np.int64]
+    tokens: Integers
+    destinations: Integers
+
+
+def estimate_arcs(automaton: ByteAutomaton, trie: Trie) -> int:
+    """An upper bound of the number of token arcs, from the first byte of each token alone."""
+    low, high = int(trie.first_child[ROOT]), int(trie.first_child[ROOT + 1])
+    allowed = automaton.transitions[:, trie.byte[low:high]] >= 0
+    return int(allowed.sum(axis=0) @ trie.tokens_below[low:high])
+
+
+def walk(transitions: Integers, trie: Trie, states: Integers | None = None) -> TokenArcs:
+    """The token arcs of `states` (default: of all), numbered as in `transitions`; row i belongs to states[i]."""
+    if states is None:
+        states = np.arange(len(transitions), dtype=np.int32)
+    low, high = int(trie.first_child[ROOT]), int(trie.first_child[ROOT + 1])
+    reach = (transitions[states][:, trie.byte[low:high]] >= 0) @ trie.nodes_below[low:high]
+    by_levels = reach > LEVELS_SHARE * trie.nodes
+    rows: list[npt.NDArray[np.int64]] = []
+    tokens: list[Integers] = []
+    destinations: list[Integers] = []
+
+    few = np.flatnonzero(~by_levels)
+    if len(few):
+        row, token, destination = _walk_pairs(transitions, trie, states[few])
+        rows.append(few[row])
+        tokens.append(token)
+        destinations.append(destination)
+    many = np.flatnonzero(by_levels)
+    chunk = max(1, LEVELS_CELLS // trie.nodes)
+    for begin in range(0, len(many), chunk):
+        part = many[begin : begin + chunk]
+        row, token, destination = _walk_levels(transitions, trie, states[part])
+        rows.append(part[row])
+        tokens.append(token)
+        destinations.append(destination)
+    return _gather_rows(len(states), rows, tokens, destinations)
+
+
+def _gather_rows(
+    count: int, rows: list[npt.NDArray[np.int64]], tokens: list[Integers], destinations: list[Integers]
+) -> TokenArcs:
+    """CSR arrays from pieces that are each sorted by (row, token) and share no row."""
+    row = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+    first_arc = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=count), out=first_arc[1:])
+    if len(rows) == 1:
+        return TokenArcs(first_arc, tokens[0], destinations[0])
+    token, destination = np.empty(len(row), np.int32), np.empty(len(row), np.int32)
+    for piece_row, piece_token, piece_destination in zip(rows, tokens, destinations, strict=True):
+        sizes = np.bincount(piece_row, minlength=count)
+        target = np.arange(len(piece_row)) + np.repeat(first_arc[:-1] - (np.cumsum(sizes) - sizes), sizes)
+        token[target] = piece_token
+        destination[target] = piece_destination
+    return TokenArcs(first_arc, token, destination)
+
+
+def _walk_pairs(
+    transitions: Integers, trie: Trie, states: Integers
+) -> tuple[npt.NDArray[np.int64], Integers, Integers]:
+    """Sorted (row, token, destination), by extending (state, node) pairs one level at a time."""
+    table = transitions.ravel()
+    row = np.arange(len(states), dtype=np.int64)
+    base = states.astype(np.int32) * np.int32(256)
+    node = np.zeros(len(states), np.int32)
+    found: list[npt.NDArray[np.int64]] = []
+    states_bits, token_bits = len(transitions).bit_length(), len(trie.node_of_token).bit_length()
+    while len(row):
+        low = trie.first_child[node]
+        count = trie.first_child[node + 1] - low
+        ends = np.cumsum(count)
+        child = np.arange(ends[-1], dtype=np.int32) + np.repeat(low - (ends - count).astype(np.int32), count)
+        destination = table[np.repeat(base, count) + trie.byte[child]]
+        kept = np.flatnonzero(destination >= 0)
+        row, node, state = np.repeat(row, count)[kept], child[kept], destination[kept]
+        base = state * np.int32(256)
+        first, last = trie.first_token[node], trie.first_token[node + 1]
+        ending = np.flatnonzero(last > first)
+        copies = (last - first)[ending]
+        where = np.repeat(ending, copies)
+        index = first[where] + (np.arange(len(where)) - np.repeat(np.cumsum(copies) - copies, copies))
+        key = (row[where] << (states_bits + token_bits)) | (trie.node_tokens[index].astype(np.int64) << states_bits)
+        found.append(key | state[where])
+    keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    token = ((keys >> states_bits) & ((1 << token_bits) - 1)).astype(np.int32)
+    return keys >> (states_bits + token_bits), token, (keys & ((1 << states_bits) - 1)).astype(np.int32)
+
+
+def _walk_levels(
+    transitions: Integers, trie: Trie, states: Integers
+) -> tuple[npt.NDArray[np.int64], Integers, Integers]:
+    """Sorted (row, token, destination), from the next state at every node of the trie, dead ones included."""
+    dead = len(transitions)
+    table = np.full((dead + 1, 256), dead, np.int32)
+    np.copyto(table[:-1], transitions, where=transitions >= 0)
+    step = table.ravel() * np.int32(256)  # a state is kept as the start of its row: one addition finds the next one
+    at = np.empty((len(states), trie.nodes), np.int32)
+    at[:, ROOT] = states * 256
+    reached = trie.nodes
+    for low, high in zip(trie.level_start[1:-1], trie.level_start[2:], strict=True):
+        np.take(step, at[:, trie.parent[low:high]] + trie.byte[low:high], out=at[:, low:high])
+        if high - low < 2048 and (at[:, low:high] == dead * 256).all():
+            reached = high
+            break
+    node = np.where(trie.node_of_token < reached, trie.node_of_token, -1)
+    tokens = np.flatnonzero(node >= 0)
+    destination = at[:, node[tokens]]
+    row, column = np.nonzero(destination != dead * 256)
+    return row, tokens[column].astype(np.int32), destination[row, column] >> 8
+
+
+class EncodingsAutomaton(TokenAutomaton):
+    """All encodings of a language, every arc in memory. The states are those of the byte automaton that remain."""
+
+    def __init__(self, automaton: ByteAutomaton, arcs: TokenArcs) -> None:
+        self._first_arc = arcs.first_arc.tolist()
+        self._tokens = arcs.tokens
+        self._destinations = arcs.destinations
+        self._in_prefix = automaton.in_prefix[arcs.destinations]
+        self._final = automaton.final
+        self._states = int(np.count_nonzero(np.diff(arcs.first_arc))) + _final_leaves(automaton, arcs)
+        self._arcs: dict[int, Arcs] = {}
+
+    def arcs(self, state: int) -> Arcs:
+        """The tokens that are legal from `state`."""
+        found = self._arcs.get(state)
+        if found is None:
+            row = slice(self._first_arc[state], self._first_arc[state + 1])
+            found = self._arcs[state] = Arcs(self._tokens[row], self._in_prefix[row])
+        return found
+
+    def step(self, state: int, token: int) -> int:
+        """The state after `token`, or -1."""
+        tokens = self.arcs(state).tokens
+        position = int(tokens.searchsorted(token))
+        if position == len(tokens) or tokens[position] != token:
+            return -1
+        return int(self._destinations[self._first_arc[state] + position])
+
+    def is_final(self, state: int) -> bool:
+        """Whether the tokens so far spell a string of the language."""
+        return bool(self._final[state])
+
+    @property
+    def states(self) -> int | None:
+        """Number of states that have an arc or are final."""
+        return self._states
+
+    @property
+    def arc_count(self) -> int | None:
+        """Number of arcs."""
+        return len(self._tokens)
+
+
+class LazyEncodingsAutomaton(TokenAutomaton):
+    """All encodings of a language, the arcs of a state found when it is reached.
+
+    Only for automata whose every state can go on to a final state byte by byte, so that no arc is a dead end.
+    """
+
+    def __init__(self, automaton: ByteAutomaton, trie: Trie) -> None:
+        self._automaton = automaton
+        self._trie = trie
+        self._rows: dict[int, tuple[Arcs, Integers]] = {}
+
+    def _row(self, state: int) -> tuple[Arcs, Integers]:
+        row = self._rows.get(state)
+        if row is None:
+            _, tokens, destinations = walk(self._automaton.transitions, self._trie, np.array([state], np.int32))
+            if len(self._rows) >= REMEMBERED_STATES:
+                self._rows.pop(next(iter(self._rows)))  # the oldest; it is found again when it is asked for
+            row = self._rows[state] = (Arcs(tokens, self._automaton.in_prefix[destinations]), destinations)
+        return row
+
+    def arcs(self, state: int) -> Arcs:
+        """The tokens that are legal from `state`."""
+        return self._row(state)[0]
+
+    def step(self, state: int, token: int) -> int:
+        """The state after `token`, or -1."""
+        arcs, destinations = self._row(state)
+        position = int(arcs.tokens.searchsorted(token))
+        if position == len(arcs.tokens) or arcs.tokens[position] != token:
+            return -1
+        return int(destinations[position])
+
+    def is_final(self, state: int) -> bool:
+        """Whether the tokens so far spell a string of the language."""
+        return bool(self._automaton.final[state])
+
+
+def all_encodings(automaton: ByteAutomaton, vocabulary: Vocabulary, most_arcs: int) -> TokenAutomaton:
+    """Every token sequence that spells a string of the language (ReLM section 3.2, "all encodings").
+
+    Over `most_arcs` (estimated before anything is allocated) the arcs are found as they are reached. Raises
+    `NoEncodingError` when the vocabulary can spell no string of the language, and `LimitError` when the language is
+    over the limit and dead ends would have to be looked for among all its arcs.
+    """
+    trie = vocabulary.trie
+    used = (automaton.transitions >= 0).any(axis=0)
+    if estimate_arcs(automaton, trie) > most_arcs:
+        if not _spelled_by_bytes(automaton, vocabulary.single_bytes).all():
+            raise LimitError(
+                f"The language has more than {most_arcs:,} token arcs and needs bytes that have no token of their own.",
+                limit="token_arcs",
+            )
+        return LazyEncodingsAutomaton(automaton, trie)
+    arcs = walk(automaton.transitions, trie)
+    if not vocabulary.single_bytes[used].all():
+        arcs = trim(arcs, automaton.final)
+        if not automaton.final[0] and arcs.first_arc[1] == 0:
+            raise NoEncodingError("No string of this language can be spelled with the tokens of this vocabulary.")
+    return EncodingsAutomaton(automaton, arcs)
+
+
+def _spelled_by_bytes(automaton: ByteAutomaton, single_bytes: Booleans) -> Booleans:
+    """(states,) whether a final state can be reached through bytes that have a token of their own."""
+    source, byte = np.nonzero((automaton.transitions >= 0) & single_bytes)
+    return co_reachable(source, automaton.transitions[source, byte].astype(np.int64), automaton.final)
+
+
+def trim(arcs: TokenArcs, final: Booleans, start: int = 0) -> TokenArcs:
+    """Only the arcs between states that can be reached from `start` and can reach a final state."""
+    count = len(final)
+    source = np.repeat(np.arange(count), np.diff(arcs.first_arc))
+    edge = np.unique(source * count + arcs.destinations)  # parallel arcs count once
+    edge_source, edge_destination = edge // count, edge % count
+    useful = co_reachable(edge_source, edge_destination, final)
+    begin = np.zeros(count, np.bool_)
+    begin[start] = True
+    useful &= co_reachable(edge_destination, edge_source, begin)
+    kept = useful[source] & useful[arcs.destinations]
+    first_arc = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(source[kept], minlength=count), out=first_arc[1:])
+    return TokenArcs(first_arc, arcs.tokens[kept], arcs.destinations[kept])
+
+
+def co_reachable(source: npt.NDArray[np.int64], destination: npt.NDArray[np.int64], goal: Booleans) -> Booleans:
+    """(states,) from which states a state of `goal` can be reached; each arc is looked at once."""
+    order = np.argsort(destination, kind="stable")
+    first = np.searchsorted(destination[order], np.arange(len(goal) + 1))
+    source = source[order]
+    reached = goal.copy()
+    frontier = np.flatnonzero(goal)
+    while len(frontier):
+        low, size = first[frontier], first[frontier + 1] - first[frontier]
+        index = np.arange(size.sum()) + np.repeat(low - (np.cumsum(size) - size), size)
+        before = source[index]
+        frontier = np.unique(before[~reached[before]])
+        reached[frontier] = True
+    return reached
+
+
+def _final_leaves(automaton: ByteAutomaton, arcs: TokenArcs) -> int:
+    """How many states end here: final, without arcs, and the destination of one (or the start)."""
+    leaf = np.diff(arcs.first_arc) == 0
+    seen = np.zeros(automaton.states, np.bool_)
+    seen[arcs.destinations] = True
+    seen[0] = True
+    return int(np.count_nonzero(leaf & seen & automaton.final))
