@@ -1,17 +1,54 @@
-"""The dashboard's watch over the worker process. (Signatures; the bodies follow.)"""
+"""The dashboard's watch over the worker process.
+
+    supervisor = Supervisor(store.url)
+    supervisor.ensure()                  # at every rerun of a page; starts a thread once, then costs nothing
+
+The thread looks every half second. Where no worker serves the store it starts one; one that has ended is started
+again, the sooner the longer it had lived: after 1, 2, 4, ... 30 seconds where it keeps dying at once, so that a broken
+installation does not fill the log. Runs that a dead worker leaves behind are marked interrupted here and now.
+
+Several dashboards may watch one store. The worker's own lock decides: a second worker steps back, and its supervisor
+waits until the first is gone. A worker ends with the process that started it (`--watch-parent`), and another
+dashboard, if there is one, starts the next.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from engine import settings
+from engine.errors import RelensError, StoreError
+from engine.runs.lock import WorkerLock
+from engine.runs.records import WorkerRecord
+from engine.runs.store import Store
+
+LOOK_SECONDS = 0.5
+SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+#: A worker that has lived this long was healthy; when it ends, the next is started after the shortest pause.
+HEALTHY_SECONDS = 60.0
+#: A log longer than this is begun anew when a worker starts, with one older file kept.
+LONGEST_LOG = 5_000_000
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class WorkerState:
     """The worker of a store as its supervisor sees it.
 
-    alive: a worker runs, started here or by another dashboard. starting: it was started but has not reported yet, or
-    waits for its next attempt. restarts: how often it was started again after it had ended. last_exit: in words,
-    None while it never ended. pid: of the worker, None for none. log: file that it writes its messages to.
+    alive: a worker serves the store, started here or by another dashboard, and has reported. starting: it has been
+    started but has not reported yet, or waits for its next attempt. restarts: how often it was started again after it
+    had ended. last_exit: in words, None while it never ended. pid: of the worker, None for none. log: file that it
+    writes its messages to.
     """
 
     alive: bool
@@ -25,17 +62,137 @@ class WorkerState:
 class Supervisor:
     """Keeps one worker alive for a store; safe for threads."""
 
-    def __init__(self, store_url: str | None = None) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        store_url: str | None = None,
+        command: Sequence[str] = (sys.executable, "-m", "engine.runs.worker"),
+    ) -> None:
+        self._url = store_url or settings.store_url()
+        self._command = tuple(command)
+        self._log_path = settings.cache_folder() / "worker.log"
+        self._lock = WorkerLock(self._url)
+        self._store: Store | None = None
+        self._mutex = threading.Lock()
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started_at = 0.0
+        self._next_start = 0.0
+        self._pause = SHORTEST_PAUSE
+        self._starts = 0
+        self._last_exit: str | None = None
 
     def ensure(self) -> None:
-        """Start the worker where none runs; cheap, meant to be called at every rerun of a page."""
-        raise NotImplementedError
+        """See to it that a worker runs, now and from now on; cheap, meant to be called at every rerun of a page."""
+        with self._mutex:
+            if self._thread is None or not self._thread.is_alive():
+                self._closing.clear()
+                self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
+                self._thread.start()
 
     def state(self) -> WorkerState:
-        """How the worker is."""
-        raise NotImplementedError
+        """How the worker is. Never raises: a store that cannot be read has no worker that reports."""
+        worker = self._reported_worker()
+        process = self._process
+        return WorkerState(
+            alive=worker is not None,
+            starting=worker is None and self._thread is not None and not self._closing.is_set(),
+            restarts=max(0, self._starts - 1),
+            last_exit=self._last_exit,
+            pid=worker.pid if worker is not None else process.pid if process is not None else None,
+            log=str(self._log_path),
+        )
 
-    def stop(self) -> None:
-        """End the worker that this supervisor started, letting it mark its run first."""
-        raise NotImplementedError
+    def stop(self, patience: float = 5.0) -> None:
+        """End the watch and the worker that was started here, letting it mark its run for `patience` seconds."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join()
+        with self._mutex:
+            process, self._process = self._process, None
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(patience)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            self._mark_interrupted()
+
+    def _watch(self) -> None:
+        while True:
+            try:
+                self._look()
+            except (RelensError, OSError) as error:
+                log.warning("%s", error)
+            if self._closing.wait(LOOK_SECONDS):
+                return
+
+    def _look(self) -> None:
+        process = self._process
+        if process is not None:
+            status = process.poll()
+            if status is None:
+                return
+            self._process = None
+            self._note_end(status)
+        if time.monotonic() >= self._next_start and not self._lock.is_held():
+            self._start()
+
+    def _start(self) -> None:
+        if self._log_path.exists() and self._log_path.stat().st_size > LONGEST_LOG:
+            self._log_path.replace(self._log_path.with_suffix(".log.old"))
+        environment = {**os.environ, "PYTHONPATH": _with_root(os.environ.get("PYTHONPATH"))}
+        with self._log_path.open("ab") as log_file:
+            # A session of its own: Ctrl-C in the terminal ends the dashboard, and the worker then ends in good order.
+            self._process = subprocess.Popen(
+                [*self._command, "--watch-parent", str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=log_file,
+                stderr=log_file,
+                env={**environment, "RELENS_STORE": self._url},
+                start_new_session=True,
+            )
+        self._started_at = time.monotonic()
+        self._starts += 1
+
+    def _note_end(self, status: int) -> None:
+        lived = time.monotonic() - self._started_at
+        self._pause = SHORTEST_PAUSE if lived >= HEALTHY_SECONDS else min(self._pause * 2, LONGEST_PAUSE)
+        # The first restart after a healthy start is not made to wait as long as the tenth.
+        self._next_start = time.monotonic() + self._pause / 2
+        self._last_exit = _exit_in_words(status)
+        log.warning("The worker ended (%s).", self._last_exit)
+        self._mark_interrupted()
+
+    def _mark_interrupted(self) -> None:
+        try:
+            self._opened_store().mark_interrupted()
+        except StoreError as error:
+            log.warning("%s", error)
+
+    def _reported_worker(self) -> WorkerRecord | None:
+        try:
+            return next((worker for worker in self._opened_store().workers() if worker.alive), None)
+        except StoreError:
+            return None
+
+    def _opened_store(self) -> Store:
+        if self._store is None:
+            self._store = Store(self._url)
+        return self._store
+
+
+def _with_root(path: str | None) -> str:
+    """PYTHONPATH with the folder of this project in front: the dashboard may have been started from elsewhere."""
+    root = str(Path(__file__).parents[2])
+    return f"{root}{os.pathsep}{path}" if path else root
+
+
+def _exit_in_words(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"ended by signal {-status}"

@@ -1,0 +1,95 @@
+"""A worker's second thread: it says every second that the worker lives, and hears requests to stop.
+
+The first thread may be inside a forward, a compilation or a load for seconds. This one looks into the store four
+times a second and sets an event, which the first thread, or the search it runs, asks between any two steps.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from engine.errors import StoreError
+from engine.runs.device import DeviceMeter
+from engine.runs.store import Store
+
+BEAT_SECONDS = 1.0
+LOOK_SECONDS = 0.25
+#: How often dead workers' runs are looked for.
+ORPHAN_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+
+class Pulse(threading.Thread):
+    """Heartbeats of one worker, and the watch over the run that it works on.
+
+    state, model and device describe the worker and are written with the next heartbeat. `figures` are the latest
+    figures of the use of the device. `on_orphaned` is called when the process that the worker belongs to has ended.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        worker_id: str,
+        parent_is_gone: Callable[[], bool] = lambda: False,
+        on_orphaned: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(name="pulse", daemon=True)
+        self.state = "starting"
+        self.model = ""
+        self.device = ""
+        self.figures: dict[str, Any] = {}
+        self._store = store
+        self._worker_id = worker_id
+        self._parent_is_gone = parent_is_gone
+        self._on_orphaned = on_orphaned
+        self._meter = DeviceMeter()
+        self._run_id: str | None = None
+        self._leave = threading.Event()
+        self._closing = threading.Event()
+        self._next_beat = 0.0
+        self._next_orphans = 0.0
+
+    def watch(self, run_id: str | None) -> threading.Event:
+        """Look for requests to stop this run from now on; the event that is set when there is one."""
+        self._leave = threading.Event()
+        self._run_id = run_id
+        return self._leave
+
+    def beat(self) -> None:
+        """Report now. Raises `StoreError`."""
+        self.figures = self._meter.read(self.device)
+        self._store.heartbeat(self._worker_id, self.state, self.model, self.device, self.figures)
+        self._next_beat = time.monotonic() + BEAT_SECONDS
+
+    def close(self) -> None:
+        """End the thread, and wait for it."""
+        self._closing.set()
+        if self.is_alive():
+            self.join()
+
+    def run(self) -> None:
+        """The thread's own loop: a store that cannot be reached is tried again, for as long as the worker lives."""
+        while not self._closing.wait(LOOK_SECONDS):
+            if self._parent_is_gone():
+                self._on_orphaned()
+            try:
+                self._look()
+            except StoreError as error:
+                log.warning("%s", error)
+
+    def _look(self) -> None:
+        leave, run_id = self._leave, self._run_id
+        if run_id is not None and not leave.is_set() and self._store.stop_requested(run_id):
+            leave.set()
+        now = time.monotonic()
+        if now >= self._next_beat:
+            self.beat()
+        if now >= self._next_orphans:
+            self._next_orphans = now + ORPHAN_SECONDS
+            for orphan in self._store.mark_interrupted():
+                log.warning("Run %s had lost its worker.", orphan)

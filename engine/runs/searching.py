@@ -1,0 +1,67 @@
+"""Carrying out one search: its matches and its progress into the store, batch by batch.
+
+    poll 0.1 s -> 3 matches    written together with the progress after them, in one transaction
+    poll 0.2 s -> none         progress at least every 0.5 s, so that a page shows a search at work
+    poll 0.2 s -> 12 matches   ...
+
+Between two polls there is room for an interlude: an inspection that somebody waits for. A store that does not take a
+batch (another program has locked it, the disk is full) is tried again for some seconds, with the batch kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from engine.errors import StoreError
+from engine.query import Record
+from engine.runs.services import RunningSearch
+from engine.runs.store import Store
+
+#: The first matches are written sooner: somebody looks at an empty table.
+FIRST_POLL_SECONDS, POLL_SECONDS = 0.05, 0.2
+PROGRESS_SECONDS = 0.5
+#: How long a batch is offered to a store that refuses it, and how often.
+STORE_PATIENCE_SECONDS, STORE_RETRY_SECONDS = 10.0, 0.25
+
+Interlude = Callable[[], None]
+
+
+def carry_out_search(
+    store: Store,
+    run_id: str,
+    search: RunningSearch,
+    should_leave: Callable[[], bool],
+    figures: Callable[[], Mapping[str, Any]],
+    interlude: Interlude,
+) -> None:
+    """Run `search` to its end, or until `should_leave`; everything found is in the store when this returns.
+
+    figures: the latest use of the device, written with each batch. Raises what the search raises, after what was
+    found before is written, and `StoreError` when the store refuses for longer than `STORE_PATIENCE_SECONDS`.
+    """
+    poll_seconds = FIRST_POLL_SECONDS
+    last_write = 0.0
+    while not search.finished and not should_leave():
+        matches = search.poll(poll_seconds)
+        if matches:
+            poll_seconds = POLL_SECONDS
+        if matches or time.monotonic() - last_write >= PROGRESS_SECONDS:
+            _write(store, run_id, matches, search.progress, figures())
+            last_write = time.monotonic()
+        interlude()
+    _write(store, run_id, (), search.progress, figures())
+
+
+def _write(store: Store, run_id: str, matches: Sequence[Record], progress: Record, figures: Mapping[str, Any]) -> None:
+    rows = [match.to_json() for match in matches]
+    give_up = time.monotonic() + STORE_PATIENCE_SECONDS
+    while True:
+        try:
+            store.append(run_id, rows, progress.to_json(), figures)
+            return
+        except StoreError:
+            if time.monotonic() >= give_up:
+                raise
+            time.sleep(STORE_RETRY_SECONDS)

@@ -1,0 +1,147 @@
+"""What a worker needs of the rest of the engine, in a few functions that a test can replace.
+
+The worker's own affair is the life of a run: claiming it, writing what it finds, stopping it, failing with a sentence.
+What a search or an inspection *is* stays behind this door, and with it torch: importing this module imports neither.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from engine.query import Record
+from engine.runs.specification import InspectSpecification, SearchSpecification
+from engine.traversal.results import Progress
+
+
+class RunningSearch(Protocol):
+    """A search in progress, as `engine.search.SearchRun` is one."""
+
+    @property
+    def progress(self) -> Progress:
+        """The account so far."""
+        ...
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will come."""
+        ...
+
+    def poll(self, seconds: float) -> Sequence[Record]:
+        """Work for about `seconds`; the matches found meanwhile."""
+        ...
+
+
+class LoadedModel(Protocol):
+    """What the worker itself wants to know of a model."""
+
+    @property
+    def name(self) -> str:
+        """The name it was loaded by."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that changes with the weights, the configuration or the tokenizer."""
+        ...
+
+    @property
+    def device(self) -> Any:
+        """Where it computes; `str` of it is the device's name."""
+        ...
+
+    @property
+    def dtype(self) -> Any:
+        """The number format of its weights."""
+        ...
+
+
+class Services(Protocol):
+    """Load a model, begin a search with it, look at a sequence with it."""
+
+    def prepare(self) -> None:
+        """Whatever is slow to start and can be started before the first run."""
+        ...
+
+    def load_model(self, name: str, report: Callable[[str, float], None]) -> LoadedModel:
+        """The model of that name; `report` is told a few words and a fraction, 0 to 1."""
+        ...
+
+    def begin_search(self, model: Any, specification: SearchSpecification, stop: Callable[[], bool]) -> RunningSearch:
+        """Compile, and be ready for the first `poll`; `stop` is asked between the forwards of the search."""
+        ...
+
+    def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:
+        """The readings of the tokens, as JSON objects."""
+        ...
+
+    def reclaim_memory(self) -> None:
+        """A model is not wanted any more and nobody refers to it: give its memory back."""
+        ...
+
+    def close(self) -> None:
+        """End what `prepare` started."""
+        ...
+
+
+class EngineServices:
+    """The real ones. Regular expressions are compiled in a limited child process, never here."""
+
+    def __init__(self) -> None:
+        from engine.language.isolation import isolated_compiler
+
+        self._compiler = isolated_compiler(pool_size=2)
+
+    def prepare(self) -> None:
+        """Import torch, and start the compiler's child process."""
+        import engine.search  # noqa: F401
+
+    def load_model(self, name: str, report: Callable[[str, float], None]) -> LoadedModel:
+        """A model from the operator's allow-list."""
+        from engine.models.loading import load_model
+
+        return load_model(name, progress=report, enforce_allow_list=True)
+
+    def begin_search(self, model: Any, specification: SearchSpecification, stop: Callable[[], bool]) -> RunningSearch:
+        """See `engine.search.search`."""
+        from engine.search import search
+
+        return search(
+            model,
+            specification.query,
+            specification.traversal,
+            specification.limits,
+            compiler=self._compiler,
+            stop=stop,
+        )
+
+    def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:
+        """See `engine.models.inspect.inspect_tokens`."""
+        from engine.models.inspect import inspect_tokens
+        from engine.traversal.decoding import allowed_tokens
+
+        begin_of_text = specification.begin_of_text
+        readings = inspect_tokens(
+            model,
+            specification.token_ids,
+            model.begin_of_text is not None if begin_of_text is None else begin_of_text,
+            lambda log_probs: allowed_tokens(log_probs, specification.decoding),
+        )
+        return [dataclasses.asdict(reading) for reading in readings]
+
+    def reclaim_memory(self) -> None:
+        """Hand the accelerator's cached memory back too."""
+        import gc
+
+        import torch
+
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def close(self) -> None:
+        """End the compiler's child process."""
+        close = getattr(self._compiler, "close", None)
+        if close is not None:
+            close()

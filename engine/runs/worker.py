@@ -1,0 +1,252 @@
+"""The worker: a process that owns the model and the accelerator, and answers the runs of a store one after another.
+
+    python -m engine.runs.worker [--store URL] [--watch-parent PID]
+
+The life of a run, as its row in the store sees it:
+
+    queued --claim--> running: loading the model -> compiling -> searching --finish--> done | stopped | failed
+                         |
+                         +-- the worker is told to end, or is killed --> interrupted, with every row written so far
+
+Nothing a run does may end the worker: a query's mistake becomes the sentence of a failed run, a bug of ours becomes a
+plain sentence and a traceback in the log, and a store that cannot be written (a full disk) fails the run as soon as
+that can be written. The model stays loaded for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import secrets
+import signal
+import sys
+import threading
+from collections.abc import Callable
+
+import psutil
+
+from engine import settings
+from engine.errors import RelensError, StoreError
+from engine.runs.background import Background, Left
+from engine.runs.lock import WorkerLock
+from engine.runs.processes import process_exists
+from engine.runs.pulse import Pulse
+from engine.runs.records import RunRecord, Status
+from engine.runs.searching import carry_out_search
+from engine.runs.services import EngineServices, LoadedModel, Services
+from engine.runs.specification import InspectSpecification, SearchSpecification, specification_from_json
+from engine.runs.store import Store
+from engine.runs.versions import versions
+from engine.runs.warm_model import WarmModel
+
+#: How long an idle worker waits before it looks for runs again.
+IDLE_SECONDS = 0.1
+#: How long a store that does not answer is left alone.
+STORE_REST_SECONDS = 1.0
+#: Exit status of a worker that found another one at work.
+ANOTHER_WORKER = 3
+
+INTERRUPTED = "The worker was asked to end before the run was done; the rows found so far are kept."
+
+log = logging.getLogger("engine.runs.worker")
+
+
+class Worker:
+    """Claims runs and carries them out until it is told to end."""
+
+    def __init__(self, store: Store, services: Services, parent_is_gone: Callable[[], bool] = lambda: False) -> None:
+        self.id = secrets.token_hex(8)
+        self._store = store
+        self._services = services
+        self._ending = threading.Event()
+        self._pulse = Pulse(store, self.id, parent_is_gone, self.end)
+        self._leave = threading.Event()
+        self._models = WarmModel(services)
+        #: Ends of runs that the store has not taken yet, by run.
+        self._unwritten: dict[str, tuple[Status, str | None]] = {}
+
+    def end(self) -> None:
+        """Leave the present run after its batch, mark it interrupted, and return from `serve`."""
+        self._ending.set()
+
+    def serve(self) -> None:
+        """Work until `end` is called."""
+        self._pulse.start()
+        try:
+            self._services.prepare()
+            self._pulse.state = "idle"
+            while not self._ending.is_set():
+                try:
+                    worked = self._serve_one()
+                except StoreError as error:
+                    log.warning("%s", error)
+                    self._ending.wait(STORE_REST_SECONDS)
+                else:
+                    if not worked:
+                        self._ending.wait(IDLE_SECONDS)
+        finally:
+            self._pulse.close()
+            self._say_goodbye()
+            self._services.close()
+
+    def _serve_one(self) -> bool:
+        """Carry out the next run; False where none waits."""
+        for run_id, (status, error) in list(self._unwritten.items()):
+            self._store.finish(run_id, status, error)
+            del self._unwritten[run_id]
+        run = self._store.claim(self.id)
+        if run is None:
+            return False
+        log.info("Run %s (%s, %s) begins.", run.id, run.kind, run.model)
+        self._leave = self._pulse.watch(run.id)
+        self._pulse.state = "running"
+        try:
+            self._settle(run, self._outcome(run))
+        finally:
+            self._pulse.watch(None)
+            self._pulse.state = "idle"
+        if run.kind == InspectSpecification.kind:
+            self._store.forget_inspections()
+        return True
+
+    def _outcome(self, run: RunRecord) -> tuple[Status, str | None]:
+        """Carry out a run; how it ended, and the sentence where it failed."""
+        try:
+            self._store.report(run.id, versions=versions())
+            return self._carry_out(run), None
+        except Left:
+            return ("interrupted", INTERRUPTED) if self._ending.is_set() else ("stopped", None)
+        except RelensError as error:
+            return "failed", error.sentence
+        except MemoryError:
+            return "failed", "There was not enough memory for this run."
+        except Exception as error:  # whatever it is, the next run must find a worker
+            log.exception("Run %s failed.", run.id)
+            return "failed", _sentence_for_bug(error)
+
+    def _settle(self, run: RunRecord, outcome: tuple[Status, str | None]) -> None:
+        log.info("Run %s is %s. %s", run.id, outcome[0], outcome[1] or "")
+        # Should the store refuse, the end is written when it takes writing again.
+        self._unwritten[run.id] = outcome
+        self._store.finish(run.id, *outcome)
+        del self._unwritten[run.id]
+
+    def _carry_out(self, run: RunRecord) -> Status:
+        specification = specification_from_json(run.specification)
+        model = self._model_called(specification.model, run)
+        self._store.report(run.id, model_fingerprint=model.fingerprint, device=self._pulse.figures)
+        if isinstance(specification, InspectSpecification):
+            self._inspect(run, specification, model)
+            return "done"
+        return self._search(run, specification, model)
+
+    def _search(self, run: RunRecord, specification: SearchSpecification, model: LoadedModel) -> Status:
+        self._store.report(run.id, stage="compiling")
+        search = Background(lambda: self._services.begin_search(model, specification, self._should_leave)).wait(
+            self._should_leave
+        )
+        self._store.report(run.id, stage="searching")
+        carry_out_search(
+            self._store,
+            run.id,
+            search,
+            self._should_leave,
+            lambda: self._pulse.figures,
+            lambda: self._answer_inspections(specification.model, model),
+        )
+        if not search.finished or search.progress.ended == "stopped":
+            raise Left
+        return "done"
+
+    def _inspect(self, run: RunRecord, specification: InspectSpecification, model: LoadedModel) -> None:
+        self._store.append(run.id, self._services.inspect(model, specification))
+
+    def _answer_inspections(self, name: str, model: LoadedModel) -> None:
+        """Answer the inspections that wait for the model of the present search, in the midst of it."""
+        try:
+            while (run := self._store.claim(self.id, kinds=(InspectSpecification.kind,), model=name)) is not None:
+                self._settle(run, self._outcome_of_inspection(run, model))
+        except StoreError as error:
+            log.warning("%s", error)
+
+    def _outcome_of_inspection(self, run: RunRecord, model: LoadedModel) -> tuple[Status, str | None]:
+        """Carry out an inspection that comes while a search is at work; it must not end the search."""
+        try:
+            specification = specification_from_json(run.specification)
+            assert isinstance(specification, InspectSpecification)
+            self._store.report(run.id, model_fingerprint=model.fingerprint, versions=versions())
+            self._inspect(run, specification, model)
+        except RelensError as error:
+            return "failed", error.sentence
+        except Exception as error:  # as in `_outcome`
+            log.exception("Run %s failed.", run.id)
+            return "failed", _sentence_for_bug(error)
+        return "done", None
+
+    def _model_called(self, name: str, run: RunRecord) -> LoadedModel:
+        """The model, kept from an earlier run or loaded now in place of another."""
+        try:
+            return self._models.get(
+                name,
+                self._should_leave,
+                lambda stage, fraction: self._store.report(run.id, stage=stage, stage_fraction=fraction),
+            )
+        finally:
+            self._pulse.model, self._pulse.device = self._models.name, self._models.device
+
+    def _should_leave(self) -> bool:
+        return self._leave.is_set() or self._ending.is_set()
+
+    def _say_goodbye(self) -> None:
+        try:
+            for run_id, (status, error) in self._unwritten.items():
+                self._store.finish(run_id, status, error)
+            self._store.forget_worker(self.id)
+        except StoreError as error:
+            log.warning("%s", error)
+
+
+def _sentence_for_bug(error: Exception) -> str:
+    return f"Something went wrong inside Relens ({type(error).__name__}); the worker's log has the particulars."
+
+
+def watch_over(pid: int) -> Callable[[], bool]:
+    """A function that tells whether the process `pid` has ended since; a successor to its number does not count."""
+    try:
+        process = psutil.Process(pid)
+    except psutil.NoSuchProcess:
+        return lambda: True
+    return lambda: not (process.is_running() and process_exists(pid))
+
+
+def main(arguments: list[str] | None = None, services: Callable[[], Services] = EngineServices) -> int:
+    """Serve a store until SIGTERM, SIGINT, or the end of the watched parent; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m engine.runs.worker", description="Answer the runs of a store.")
+    parser.add_argument("--store", default=settings.store_url(), help="database URL of the runs (RELENS_STORE)")
+    parser.add_argument("--watch-parent", type=int, metavar="PID", help="end when this process has ended")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    try:
+        with WorkerLock(options.store) as lock:
+            if not lock.acquire(patience=2.0):
+                log.warning("Another worker serves this store already.")
+                return ANOTHER_WORKER
+            parent_is_gone = watch_over(options.watch_parent) if options.watch_parent else lambda: False
+            worker = Worker(Store(options.store), services(), parent_is_gone)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: worker.end())
+            log.info("Worker %s, process %d, serves.", worker.id, os.getpid())
+            worker.serve()
+            log.info("Worker %s ends.", worker.id)
+    except RelensError as error:
+        log.error("%s", error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    status = main()
+    logging.shutdown()
+    # A model that is still being loaded, for a run that was left, would hold up an orderly exit for minutes.
+    os._exit(status)
