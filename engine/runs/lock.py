@@ -19,6 +19,9 @@ from sqlalchemy.engine import make_url
 from engine import settings
 from engine.errors import StoreError
 
+#: Exit status of a worker that found another one at work.
+ANOTHER_WORKER = 3
+
 
 def lock_path(store_url: str) -> Path:
     """The lock file of a store: beside an SQLite file, else in the cache folder under a name made from the address."""

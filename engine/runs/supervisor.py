@@ -4,8 +4,8 @@
     supervisor.ensure()                  # at every rerun of a page; starts a thread once, then costs nothing
 
 The thread looks every half second. Where no worker serves the store it starts one; one that has ended is started
-again, the sooner the longer it had lived: after 1, 2, 4, ... 30 seconds where it keeps dying at once, so that a broken
-installation does not fill the log. Runs that a dead worker leaves behind are marked interrupted here and now.
+again after a second, or after 2, 4, ... 30 seconds where it keeps dying young, so that a broken installation does not
+fill the log. Runs that a dead worker leaves behind are marked interrupted here and now.
 
 Several dashboards may watch one store. The worker's own lock decides: a second worker steps back, and its supervisor
 waits until the first is gone. A worker ends with the process that started it (`--watch-parent`), and another
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from engine import settings
 from engine.errors import RelensError, StoreError
-from engine.runs.lock import WorkerLock
+from engine.runs.lock import ANOTHER_WORKER, WorkerLock
 from engine.runs.records import WorkerRecord
 from engine.runs.store import Store
 
@@ -145,6 +145,7 @@ class Supervisor:
         environment = {**os.environ, "PYTHONPATH": _with_root(os.environ.get("PYTHONPATH"))}
         with self._log_path.open("ab") as log_file:
             # A session of its own: Ctrl-C in the terminal ends the dashboard, and the worker then ends in good order.
+            # The address goes through the environment, because it may hold a password and anybody can list arguments.
             self._process = subprocess.Popen(
                 [*self._command, "--watch-parent", str(os.getpid())],
                 stdin=subprocess.DEVNULL,
@@ -157,10 +158,14 @@ class Supervisor:
         self._starts += 1
 
     def _note_end(self, status: int) -> None:
-        lived = time.monotonic() - self._started_at
-        self._pause = SHORTEST_PAUSE if lived >= HEALTHY_SECONDS else min(self._pause * 2, LONGEST_PAUSE)
-        # The first restart after a healthy start is not made to wait as long as the tenth.
-        self._next_start = time.monotonic() + self._pause / 2
+        now = time.monotonic()
+        if now - self._started_at >= HEALTHY_SECONDS or status == ANOTHER_WORKER:
+            self._pause = SHORTEST_PAUSE
+        self._next_start = now + self._pause
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        if status == ANOTHER_WORKER:
+            self._starts -= 1
+            return
         self._last_exit = _exit_in_words(status)
         log.warning("The worker ended (%s).", self._last_exit)
         self._mark_interrupted()

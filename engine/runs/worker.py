@@ -29,7 +29,7 @@ import psutil
 from engine import settings
 from engine.errors import RelensError, StoreError
 from engine.runs.background import Background, Left
-from engine.runs.lock import WorkerLock
+from engine.runs.lock import ANOTHER_WORKER, WorkerLock
 from engine.runs.processes import process_exists
 from engine.runs.pulse import Pulse
 from engine.runs.records import RunRecord, Status
@@ -44,8 +44,6 @@ from engine.runs.warm_model import WarmModel
 IDLE_SECONDS = 0.1
 #: How long a store that does not answer is left alone.
 STORE_REST_SECONDS = 1.0
-#: Exit status of a worker that found another one at work.
-ANOTHER_WORKER = 3
 
 INTERRUPTED = "The worker was asked to end before the run was done; the rows found so far are kept."
 

@@ -1,0 +1,76 @@
+"""Stores in a folder of the test's own, and workers that run in a thread or in a process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from engine.runs.store import Store
+from engine.runs.worker import Worker
+from tests.engine.runs.fakes import FakeServices
+
+# The first example of a property pays for imports.
+settings.register_profile("runs", deadline=None)
+settings.load_profile("runs")
+
+ROOT = Path(__file__).parents[3]
+FAKE_WORKER = (sys.executable, "-m", "tests.engine.runs.fakes")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("RELENS_STORE", raising=False)
+
+
+@pytest.fixture
+def url(tmp_path) -> str:
+    return f"sqlite:///{tmp_path / 'runs.db'}"
+
+
+@pytest.fixture
+def store(url) -> Iterator[Store]:
+    store = Store(url)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def services() -> FakeServices:
+    return FakeServices()
+
+
+@pytest.fixture
+def worker(store, services) -> Iterator[Worker]:
+    """A worker that serves the store in a thread of this process."""
+    worker = Worker(store, services)
+    thread = threading.Thread(target=worker.serve, daemon=True)
+    thread.start()
+    yield worker
+    services.may_load.set()
+    worker.end()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def start_worker(url) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts worker processes with the fake services; they are killed at the end of the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen([*FAKE_WORKER, "--store", url, *arguments], cwd=ROOT, stderr=subprocess.DEVNULL)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
