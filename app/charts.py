@@ -1,0 +1,165 @@
+"""DataFrames and rows to plotly figures; pure functions, no page.
+
+Colours are Okabe and Ito's, distinguishable with any colour vision, and never the only sign: canonical bars are plain
+and others hatched, the bounds of the mass are labelled. All text on a figure has gone through `app.text.as_plotly`.
+Each figure comes with a sentence that stands in for it where it cannot be seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.narrative import duration_text, probability_text
+from app.text import as_plotly, shortened, visible
+
+BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
+
+#: Shown with every figure: save as a vector drawing, and no logo.
+CONFIG = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    "toImageButtonOptions": {"format": "svg", "filename": "relens"},
+}
+
+_MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure, and a sentence that says the same to who cannot see it."""
+
+    figure: go.Figure
+    alt: str
+
+
+def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
+    """The first `count` lines of a table of matches as bars, longest text cut; hatched where not canonical."""
+    top = table.head(count)
+    labels = [as_plotly(shortened(text, 34)) for text in top["Text"]]
+    if "Prefix" in top:
+        labels = [
+            f"{as_plotly('…' + prefix[-18:] if len(prefix) > 18 else prefix)} {label}"
+            for prefix, label in zip(top["Prefix"], labels, strict=True)
+        ]
+    canonical = list(top["Canonical"])
+    figure = go.Figure(
+        go.Bar(
+            x=top["Probability"],
+            y=[f"{place}" for place in top["#"]],
+            orientation="h",
+            marker={
+                "color": BLUE,
+                "pattern": {"shape": ["" if flag else "/" for flag in canonical], "fgcolor": "rgba(255,255,255,0.75)"},
+            },
+            customdata=[probability_text(value) for value in top["Probability"]],
+            text=labels,
+            textposition="none",
+            hovertemplate="%{text}<br>%{customdata}<extra></extra>",
+        )
+    )
+    figure.update_yaxes(
+        type="category",
+        autorange="reversed",
+        tickmode="array",
+        tickvals=[f"{place}" for place in top["#"]],
+        ticktext=labels,
+        automargin=True,
+        ticklabelstandoff=6,
+    )
+    figure.update_xaxes(title="Probability under the decoding rule", rangemode="tozero", tickformat="~g")
+    figure.update_layout(height=max(160, 56 + 26 * len(top)), margin=_MARGINS, bargap=0.25)
+    best = top["Probability"].max() if len(top) else 0.0
+    return Chart(figure, f"Bars of the {len(top)} best matches; the most likely has {probability_text(best)}.")
+
+
+def mass_over_time(history: Sequence[tuple[float, float, float]]) -> Chart:
+    """The bounds on the mass as they close in: `history` has (seconds, lower, upper), in order of time."""
+    seconds = [point[0] for point in history]
+    figure = go.Figure()
+    for name, values, color, fill, dash in (
+        ("at least", [point[1] for point in history], BLUE, None, "solid"),
+        ("at most", [point[2] for point in history], ORANGE, "tonexty", "dash"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=seconds,
+                y=values,
+                name=name,
+                mode="lines",
+                line={"color": color, "width": 2, "shape": "hv", "dash": dash},
+                fill=fill,
+                fillcolor="rgba(86,180,233,0.18)",
+                hovertemplate="%{x:.1f} s: " + name + " %{y:.3~g}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title="Seconds")
+    figure.update_yaxes(title="Probability of a match", tickformat=".3~g", rangemode="tozero")
+    figure.update_layout(height=240, margin=_MARGINS, legend={"orientation": "h", "y": 1.12, "x": 0})
+    if not history:
+        return Chart(figure, "No bounds yet.")
+    _, lower, upper = history[-1]
+    return Chart(
+        figure,
+        f"Bounds on the probability of a match over time: now between {probability_text(lower)} "
+        f"and {probability_text(upper)}.",
+    )
+
+
+def matches_over_time(rows: Sequence[Mapping[str, Any]]) -> Chart:
+    """How many matches were found by when."""
+    seconds = [float(row["seconds"]) for row in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=[0.0, *seconds],
+            y=list(range(len(seconds) + 1)),
+            mode="lines",
+            line={"color": GREEN, "width": 2, "shape": "hv"},
+            hovertemplate="%{y} matches after %{x:.2f} s<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="Seconds")
+    figure.update_yaxes(title="Matches", rangemode="tozero")
+    figure.update_layout(height=240, margin=_MARGINS, showlegend=False)
+    last = duration_text(seconds[-1]) if seconds else "0 s"
+    return Chart(figure, f"{len(seconds)} matches found over {last}.")
+
+
+def token_bars(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> Chart:
+    """The probability of each token of one match, in order; tokens of the prefix are grey, refused ones red."""
+    positions = [str(place) for place in range(1, len(readings) + 1)]
+    probabilities = [None if reading["log_prob"] is None else math.exp(reading["log_prob"]) for reading in readings]
+    colors = [
+        "#8A939B" if place < prefix_tokens else BLUE if reading["allowed"] else RED
+        for place, reading in enumerate(readings)
+    ]
+    shapes = ["" if place < prefix_tokens or reading["allowed"] else "x" for place, reading in enumerate(readings)]
+    labels = [as_plotly(shortened(visible(reading["text"]), 14)) for reading in readings]
+    figure = go.Figure(
+        go.Bar(
+            x=positions,
+            y=probabilities,
+            marker={"color": colors, "pattern": {"shape": shapes, "fgcolor": "white"}},
+            text=labels,
+            textposition="none",
+            customdata=[
+                [
+                    "no context before it" if probability is None else probability_text(probability),
+                    "–" if reading["rank"] is None else f"{reading['rank']:,}",
+                ]
+                for probability, reading in zip(probabilities, readings, strict=True)
+            ],
+            hovertemplate="<b>%{text}</b><br>%{customdata[0]}<br>rank %{customdata[1]}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(type="category", tickmode="array", tickvals=positions, ticktext=labels, tickangle=-45)
+    figure.update_yaxes(title="Probability", range=[0, 1.02], tickformat=".0%")
+    figure.update_layout(height=280, margin=_MARGINS, bargap=0.2)
+    known = [probability for probability in probabilities[prefix_tokens:] if probability is not None]
+    least = f"; the least likely has {probability_text(min(known))}" if known else ""
+    return Chart(figure, f"Bars of the probability of each of {len(readings)} tokens{least}.")

@@ -1,0 +1,16 @@
+"""What is around every page: title, icon, styles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+def frame() -> None:
+    """Set up the page; the first Streamlit call of a script run."""
+    st.set_page_config(page_title="Relens", page_icon=str(ASSETS / "icon.svg"), layout="wide")
+    st.logo(str(ASSETS / "wordmark.svg"), size="large", icon_image=str(ASSETS / "icon.svg"))
+    st.html(ASSETS / "style.css")

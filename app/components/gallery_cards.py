@@ -1,0 +1,37 @@
+"""The gallery as cards that open the Workbench with the query filled in."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from app import links
+from app.form import DEFAULT_MODEL, Form
+from app.gallery import Example
+from app.text import as_html, visible
+
+
+def gallery_cards(examples: tuple[Example, ...], workbench: StreamlitPage) -> None:
+    """Show a card for each example."""
+    grid = st.grid(3, min_column_width=300, gap="small", border=True)
+    for example in examples:
+        with grid.cell():
+            st.html(card_html(example))
+            form = Form.from_specification(example.specification(DEFAULT_MODEL))
+            st.page_link(
+                workbench,
+                label=f"Open: {example.title}",
+                icon=":material/arrow_forward:",
+                query_params=links.parameters(form),
+            )
+
+
+def card_html(example: Example) -> str:
+    """The words of a card; the query's own text escaped."""
+    prefix = f'<span class="given">{as_html(visible(example.query.prefix, spaces=False))}</span>'
+    return (
+        f'<div class="relens-card"><div class="topic">{as_html(example.topic)}</div>'
+        f'<div class="question">{as_html(example.question)}</div>'
+        f'<div class="pattern">{prefix}{as_html(visible(example.query.pattern, spaces=False))}</div>'
+        f'<div class="why">{as_html(example.why)}</div></div>'
+    )

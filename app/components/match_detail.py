@@ -1,0 +1,125 @@
+"""One match opened: its tokens, what the model thought of each, and what it would rather have written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import charts, narrative
+from app.tables import continuation
+from app.text import as_html, visible
+from engine.runs.records import RunRecord
+from engine.runs.specification import InspectSpecification, SearchSpecification
+
+
+def inspection(specification: SearchSpecification, match: Mapping[str, Any]) -> InspectSpecification:
+    """What to ask the worker to open `match`."""
+    query = specification.query
+    return InspectSpecification(specification.model, tuple(match["token_ids"]), query.begin_of_text, query.decoding)
+
+
+def match_detail(match: Mapping[str, Any], inspected: RunRecord | None, readings: Sequence[Mapping[str, Any]]) -> None:
+    """Show `match` with the readings of its tokens, as far as they are there."""
+    with st.container(border=True, key="match_detail"):
+        st.markdown(f"##### Match {match['number']}")
+        st.html(
+            '<div class="relens-verdict"><code><span style="opacity:.55">'
+            f"{as_html(visible(match['prefix_text'], spaces=False))}</span>"
+            f"{as_html(visible(continuation(match), spaces=False))}</code></div>"
+        )
+        st.html(f'<div class="relens-state">{_scores_html(match)}</div>')
+        if inspected is not None and inspected.status in ("failed", "interrupted", "stopped"):
+            st.warning(
+                inspected.error or "The worker ended before it could look at these tokens; select the line again."
+            )
+            return
+        if not readings:
+            st.caption("Asking the model about each token …")
+            st.skeleton(height=120)
+            return
+        prefix_tokens = int(match["prefix_tokens"])
+        st.html(tokens_html(readings, prefix_tokens))
+        chart = charts.token_bars(readings, prefix_tokens)
+        table, drawn = st.columns([6, 5], gap="medium")
+        with table:
+            st.dataframe(
+                readings_table(readings, prefix_tokens),
+                hide_index=True,
+                key="readings",
+                height=300,
+                alt="The tokens of the match",
+                column_config={
+                    "Token": st.column_config.TextColumn(help="One token of the match; ␣ is a space."),
+                    "Probability": st.column_config.NumberColumn(
+                        format="%.3g", help="By the model's own distribution at this place (temperature 1)."
+                    ),
+                    "Rank": st.column_config.NumberColumn(help="1 is the model's likeliest token here."),
+                    "Kept": st.column_config.CheckboxColumn(help="Whether the decoding rule keeps this token."),
+                    "Rather": st.column_config.TextColumn(
+                        width="large", help="What the model finds likeliest here, with probabilities."
+                    ),
+                },
+            )
+        with drawn:
+            st.plotly_chart(chart.figure, key="chart_tokens", config=charts.CONFIG, alt=chart.alt)
+
+
+def readings_table(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> pd.DataFrame:
+    """The readings as a table, one line a token."""
+    return pd.DataFrame(
+        {
+            "Token": [visible(reading["text"]) for reading in readings],
+            "Id": [reading["token_id"] for reading in readings],
+            "Probability": [
+                None if reading["log_prob"] is None else math.exp(reading["log_prob"]) for reading in readings
+            ],
+            "Rank": pd.array([reading["rank"] for reading in readings], dtype="Int64"),
+            "Kept": [
+                None if place < prefix_tokens else bool(reading["allowed"]) for place, reading in enumerate(readings)
+            ],
+            "Rather": [
+                "   ".join(
+                    f"{visible(text)} {narrative.log_probability_text(log_prob)}"
+                    for _, text, log_prob in reading["top"]
+                )
+                for reading in readings
+            ],
+        }
+    )
+
+
+def tokens_html(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> str:
+    """The tokens side by side, darker where likelier, given ones grey, refused ones outlined; all text escaped."""
+    chips = []
+    for place, reading in enumerate(readings):
+        probability = None if reading["log_prob"] is None else math.exp(reading["log_prob"])
+        classes = ["token"]
+        if place < prefix_tokens:
+            classes.append("given")
+        elif not reading["allowed"]:
+            classes.append("refused")
+        told = "no context" if probability is None else narrative.probability_text(probability)
+        chips.append(
+            f'<span class="{" ".join(classes)}" style="--share:{probability or 0.0:.4f}">'
+            f"{as_html(visible(reading['text']))}<small>{as_html(told)}</small></span>"
+        )
+    return f'<div class="relens-tokens">{"".join(chips)}</div>'
+
+
+def _scores_html(match: Mapping[str, Any]) -> str:
+    scores = (
+        ("This decoder writes it", match["decoder_log_prob"]),
+        ("The model by itself", match["log_prob"]),
+        ("The prefix", match["prefix_log_prob"]),
+    )
+    pieces = [
+        f'<span><span class="label">{label}</span>{as_html(narrative.log_probability_text(value))} '
+        f'<span class="label">(log P {value:.4f})</span></span>'
+        for label, value in scores
+    ]
+    canonical = "the tokenizer's own tokens" if match["is_canonical"] else "not the tokenizer's own tokens"
+    return "".join([*pieces, f"<span>{canonical}</span>"])

@@ -1,0 +1,140 @@
+"""The run on the page: followed twice a second while it lives, and one of its matches opened.
+
+A fragment that runs by a timer while there is something to wait for. When the run ends it draws the page anew once,
+which also takes the timer away.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app.components.match_detail import inspection, match_detail
+from app.components.query_panel import show_run
+from app.components.results import results
+from app.components.run_panel import device_line, mass, run_status
+from app.run_rows import RunRows
+from app.services import Services
+from engine.errors import RelensError
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification
+
+_LOOK_EVERY = 0.4
+
+
+def run_view(services: Services, shown: RunRecord | None) -> None:
+    """Show the run, or what would be here."""
+    if shown is None:
+        st.caption("Press Run: the matches appear here as the model finds them, the likeliest first.")
+        return
+    waiting = shown.is_live or _open_inspection(services) is not None
+    st.fragment(_run_view, run_every=_LOOK_EVERY if waiting else None, key="run_view")(services, shown.id, waiting)
+
+
+def _run_view(services: Services, run_id: str, waiting: bool) -> None:
+    try:
+        run = services.store.get(run_id)
+        found = _rows(run_id)
+        if run is None:
+            st.warning("This run is no longer in the store.")
+            return
+        # The record is older than the rows, so that a run which is over is never shown with rows missing.
+        found.refresh(services.store)
+        position = services.store.queue_position(run_id) if run.status == "queued" else None
+    except RelensError as error:
+        st.error(error.sentence)
+        return
+    found.note(run)
+    _head(services, run, position)
+    selected = None
+    if found.rows:
+        selected = results(found)
+    elif run.is_live:
+        st.caption("No match yet. The first one appears as soon as nothing can beat it.")
+    if selected is not None:
+        _detail(services, run, found, selected)
+    still_waiting = run.is_live or _open_inspection(services) is not None
+    if still_waiting != waiting:
+        st.rerun()
+
+
+def _head(services: Services, run: RunRecord, position: int | None) -> None:
+    left, right = st.columns([7, 4], gap="medium", vertical_alignment="top")
+    with left:
+        run_status(run, position)
+        if run.status in ("interrupted", "failed", "stopped") and st.button(
+            "Repeat", icon=":material/replay:", key="repeat_button", help="Run the same query again, from the start."
+        ):
+            _repeat(services, run.id)
+        device = device_line(run.device)
+        if device and run.is_live:
+            st.caption(device)
+    with right:
+        mass(run)
+
+
+def _repeat(services: Services, run_id: str) -> None:
+    try:
+        again = services.store.repeat(run_id)
+    except RelensError as error:
+        st.error(error.sentence)
+        return
+    services.ensure_worker()
+    show_run(again)
+
+
+def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> None:
+    match = found.find(number)
+    if match is None:
+        return
+    try:
+        inspected, readings = _readings(services, run, match)
+    except RelensError as error:
+        st.error(error.sentence)
+        return
+    match_detail(match, inspected, readings)
+
+
+def _readings(
+    services: Services, run: RunRecord, match: dict[str, Any]
+) -> tuple[RunRecord | None, list[dict[str, Any]]]:
+    """The inspection of a match, asked for once a session, and its readings when they are there."""
+    opened: dict[tuple[str, int], str] = st.session_state.setdefault("opened_matches", {})
+    known: dict[str, list[dict[str, Any]]] = st.session_state.setdefault("readings", {})
+    key = (run.id, match["number"])
+    inspected = services.store.get(opened[key]) if key in opened else None
+    if inspected is None or inspected.status in ("interrupted", "stopped"):
+        opened[key] = services.store.submit(inspection(_specification(run), match))
+        inspected = services.store.get(opened[key])
+    st.session_state["open_inspection"] = opened[key]
+    if inspected is not None and inspected.status == "done" and opened[key] not in known:
+        known[opened[key]] = services.store.rows(opened[key])
+    return inspected, known.get(opened[key], [])
+
+
+def _open_inspection(services: Services) -> str | None:
+    """The inspection that this page waits for."""
+    run_id = st.session_state.get("open_inspection")
+    if run_id is None:
+        return None
+    try:
+        run = services.store.get(run_id)
+    except RelensError:
+        run = None
+    if run is None or not run.is_live:
+        st.session_state["open_inspection"] = None
+        return None
+    return str(run_id)
+
+
+def _rows(run_id: str) -> RunRows:
+    rows: RunRows | None = st.session_state.get("run_rows")
+    if rows is None or rows.run_id != run_id:
+        rows = st.session_state["run_rows"] = RunRows(run_id)
+    return rows
+
+
+def _specification(run: RunRecord) -> SearchSpecification:
+    data = {name: value for name, value in run.specification.items() if name != "kind"}
+    return SearchSpecification.from_json(data)

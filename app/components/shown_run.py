@@ -1,0 +1,43 @@
+"""Which run the Workbench shows: the one in the address of the page.
+
+A reload in mid-run therefore comes back to it, and so does whoever is sent the address. Where the address names a run
+and no query, the run's own query is put into the fields.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import links
+from app.form import Form
+from app.services import Services
+from engine.errors import QueryError, RelensError
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification
+
+
+def shown_run(services: Services) -> RunRecord | None:
+    """The run that the address names, or None."""
+    run_id = st.query_params.get(links.RUN)
+    if not run_id:
+        return None
+    try:
+        run = services.store.get(run_id)
+    except RelensError as error:
+        st.error(error.sentence)
+        return None
+    if run is None or run.kind != SearchSpecification.kind:
+        st.warning("The run in this page's address is not in the store (any more). The query is kept.")
+        return None
+    if set(st.query_params) == {links.RUN} and not st.session_state.get("pattern"):
+        _restore_query(run)
+    return run
+
+
+def _restore_query(run: RunRecord) -> None:
+    data = {name: value for name, value in run.specification.items() if name != "kind"}
+    try:
+        form = Form.from_specification(SearchSpecification.from_json(data))
+    except QueryError:
+        return
+    st.switch_page(st.session_state["workbench_page"], query_params=links.parameters(form) | {links.RUN: run.id})

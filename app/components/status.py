@@ -1,0 +1,55 @@
+"""How the machinery is: worker, model, device, queue. One line, on every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.charts import BLUE, GREEN, ORANGE, RED
+from app.components.run_panel import device_line
+from app.services import Services
+from app.text import as_html
+from engine.errors import StoreError
+from engine.runs.records import QueueState, WorkerRecord
+from engine.runs.supervisor import WorkerState
+
+
+def status_html(state: WorkerState | None, worker: WorkerRecord | None, queue: QueueState) -> str:
+    """The line as HTML; what the worker reports of itself is escaped."""
+    hue, words = _condition(state, worker)
+    pieces = [f'<span><i class="relens-dot" style="--hue:{hue}"></i>{as_html(words)}</span>']
+    if worker is not None and worker.alive:
+        model = worker.model or "none loaded yet"
+        pieces.append(f'<span><span class="label">Model</span>{as_html(model)}</span>')
+        device = device_line({"name": worker.device, **worker.extra})
+        if device:
+            pieces.append(f'<span><span class="label">Device</span>{as_html(device)}</span>')
+    waiting = "empty" if not queue.waiting else f"{queue.waiting} waiting"
+    running = f", {queue.running} running" if queue.running else ""
+    pieces.append(f'<span><span class="label">Queue</span>{waiting}{running}</span>')
+    return f'<div class="relens-state" role="status">{"".join(pieces)}</div>'
+
+
+def status_line(services: Services) -> None:
+    """The line, kept fresh; looking at it is what starts a dead worker again."""
+    st.fragment(_status_line, run_every=2.0)(services)
+
+
+def _status_line(services: Services) -> None:
+    state = services.ensure_worker()
+    try:
+        workers = services.store.workers()
+        queue = services.store.queue()
+    except StoreError as error:
+        st.error(error.sentence)
+        return
+    st.html(status_html(state, workers[0] if workers else None, queue))
+
+
+def _condition(state: WorkerState | None, worker: WorkerRecord | None) -> tuple[str, str]:
+    if worker is not None and worker.alive:
+        words = {"running": "Working", "idle": "Ready", "starting": "Starting"}.get(worker.state, worker.state)
+        return (BLUE if worker.state == "running" else ORANGE if worker.state == "starting" else GREEN), words
+    if state is not None and (state.starting or state.alive):
+        return ORANGE, "The worker is starting" + (" again" if state.restarts else "")
+    why = f": {state.last_exit}" if state is not None and state.last_exit else ""
+    return RED, f"No worker is running{why}"

@@ -1,0 +1,53 @@
+"""The example gallery: queries worth opening, read from `assets/gallery.json` and checked as they are read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import QueryError
+from engine.query import Limits, Query, ShortestPath
+from engine.runs.specification import SearchSpecification
+
+GALLERY_FILE = Path(__file__).resolve().parents[1] / "assets" / "gallery.json"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One card: what is asked in plain words, why that is interesting, and the query that asks it."""
+
+    id: str
+    title: str
+    question: str
+    why: str
+    topic: str
+    query: Query
+    traversal: ShortestPath
+    matches: int
+
+    def specification(self, model: str) -> SearchSpecification:
+        """The example as a run of `model`."""
+        return SearchSpecification(model, self.query, self.traversal, Limits(matches=self.matches))
+
+
+def load_gallery(path: Path = GALLERY_FILE) -> tuple[Example, ...]:
+    """The examples in the order of the file. Raises `QueryError` that names the example which is wrong."""
+    examples = []
+    for entry in json.loads(path.read_text(encoding="utf-8")):
+        try:
+            examples.append(
+                Example(
+                    id=entry["id"],
+                    title=entry["title"],
+                    question=entry["question"],
+                    why=entry["why"],
+                    topic=entry["topic"],
+                    query=Query.from_json(entry["query"]),
+                    traversal=ShortestPath.from_json(entry["traversal"]),
+                    matches=int(entry["matches"]),
+                )
+            )
+        except (QueryError, KeyError) as error:
+            raise QueryError(f"The example {entry.get('id', '?')!r} of {path.name} is wrong: {error}") from error
+    return tuple(examples)

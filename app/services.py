@@ -1,0 +1,59 @@
+"""What all browser sessions share: the store, the watch over the worker, the previews.
+
+They are made once a process, when the first page asks. `ensure_worker` is called by whatever a reader is looking at, so
+that a worker which died is started again while anybody looks.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from app.live_preview import LivePreview
+from engine import settings
+from engine.errors import RelensError
+from engine.runs.preview import Previewer
+from engine.runs.store import Store
+from engine.runs.supervisor import Supervisor, WorkerState
+
+#: Child processes that compute previews. Each keeps a tokenizer warm, so it costs memory; two typing at once is rare.
+PREVIEW_PROCESSES = 4
+
+
+@dataclass(frozen=True)
+class Services:
+    """The dashboard's connections to the engine; `threads` wait for previews, `drawers` for `dot`."""
+
+    store: Store
+    supervisor: Supervisor
+    previewer: Previewer
+    threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(32, "preview"))
+    drawers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "dot"))
+
+    def new_live_preview(self) -> LivePreview:
+        """Previews for one more browser session."""
+        return LivePreview(self.previewer, self.threads, self.drawers)
+
+    def ensure_worker(self) -> WorkerState | None:
+        """Start the worker where none runs, and say how it is; None where that cannot be found out."""
+        try:
+            self.supervisor.ensure()
+            return self.supervisor.state()
+        except (RelensError, OSError):
+            return None
+
+
+@st.cache_resource(show_spinner=False)
+def get_services() -> Services:
+    """The shared services; made at the first call. Raises `StoreError` where the store cannot be opened."""
+    url = settings.store_url()
+    return Services(Store(url), Supervisor(url), Previewer(pool_size=PREVIEW_PROCESSES))
+
+
+def live_preview(services: Services) -> LivePreview:
+    """The previews of this browser session."""
+    if "live_preview" not in st.session_state:
+        st.session_state["live_preview"] = services.new_live_preview()
+    return st.session_state["live_preview"]

@@ -1,0 +1,164 @@
+"""A store, previews and a worker that need no model: what the pages see of the engine, in a few lines.
+
+The fake store runs nothing; a test moves a run along by hand. The fake preview draws the automaton of a literal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+from engine.errors import LimitError, RegexError
+from engine.query import Limits, Query
+from engine.runs.preview import Explanation, Graph, GraphArc, Preview
+from engine.runs.records import QueueState, RunRecord, WorkerRecord
+from engine.runs.specification import Specification, specification_to_json
+from engine.runs.supervisor import WorkerState
+
+
+def graph_of(text: str, prefix_length: int = 0) -> Graph:
+    """A chain of states that spells `text`."""
+    arcs = tuple(
+        GraphArc(place, place + 1, character.replace(" ", "␣"), 1, place < prefix_length)
+        for place, character in enumerate(text)
+    )
+    size = len(text) + 1
+    return Graph(0, (len(text),), size, arcs, (), size, len(text), "")
+
+
+class FakePreviewer:
+    """Draws the query's text as if it were a literal; refuses an unclosed parenthesis; can be slow."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self.asked: list[str] = []
+
+    def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
+        self.asked.append(query.pattern)
+        time.sleep(self.seconds)
+        if query.pattern.startswith("slow"):
+            raise LimitError("The pattern is too large: its automaton was not ready in time.", limit="compile_seconds")
+        if query.pattern.count("(") != query.pattern.count(")"):
+            position = query.pattern.rfind("(")
+            raise RegexError(
+                f"Missing ), unterminated subpattern, at position {position} of the pattern.",
+                source=query.pattern,
+                position=position,
+            )
+        text = query.prefix + query.pattern
+        graph = graph_of(text, len(query.prefix))
+        return Preview(
+            prefix_parts=(Explanation(0, len(query.prefix), 0, query.prefix, "this text"),) if query.prefix else (),
+            pattern_parts=(Explanation(0, len(query.pattern), 0, query.pattern, "this text"),),
+            strings="1 string",
+            finite=True,
+            examples=(text,),
+            language_graph=graph,
+            token_graph=graph,
+            language_states=graph.shown_states,
+            language_arcs=len(graph.arcs),
+            token_states=None,
+            token_arcs=None,
+            notes=(),
+            seconds=self.seconds,
+        )
+
+
+class FakeStore:
+    """Runs in a dictionary; nobody works on them unless a test does."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, RunRecord] = {}
+        self.found: dict[str, list[dict[str, Any]]] = {}
+        self.stopped: list[str] = []
+        self.worker = WorkerRecord("w1", "here", 1, "idle", "smollm2-135m", "cpu", time.time(), {}, True)
+
+    def submit(self, specification: Specification) -> str:
+        run_id = f"run{len(self.runs) + 1}"
+        self.runs[run_id] = RunRecord(
+            id=run_id,
+            kind=specification.kind,
+            status="queued",
+            specification=specification_to_json(specification),
+            progress={},
+            error=None,
+            stage="",
+            stage_fraction=None,
+            created=time.time(),
+            started=None,
+            ended=None,
+            row_count=0,
+            stop_requested=False,
+            model=specification.model,
+            model_fingerprint=None,
+            versions={},
+            worker_id=None,
+            device={},
+        )
+        self.found[run_id] = []
+        return run_id
+
+    def change(self, run_id: str, **changes: Any) -> None:
+        self.runs[run_id] = dataclasses.replace(self.runs[run_id], **changes)
+
+    def add_rows(self, run_id: str, rows: list[dict[str, Any]]) -> None:
+        known = self.found[run_id]
+        known += [{**row, "number": len(known) + place} for place, row in enumerate(rows, 1)]
+        self.change(run_id, row_count=len(known))
+
+    def get(self, run_id: str) -> RunRecord | None:
+        return self.runs.get(run_id)
+
+    def rows(self, run_id: str, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+        return [row for row in self.found.get(run_id, []) if row["number"] > after][:limit]
+
+    def queue_position(self, run_id: str) -> int | None:
+        return 1 if self.runs[run_id].status == "queued" else None
+
+    def queue(self) -> QueueState:
+        statuses = [run.status for run in self.runs.values()]
+        return QueueState(statuses.count("queued"), statuses.count("running"))
+
+    def workers(self) -> list[WorkerRecord]:
+        return [self.worker]
+
+    def request_stop(self, run_id: str) -> None:
+        self.stopped.append(run_id)
+        self.change(run_id, stop_requested=True)
+
+    def repeat(self, run_id: str) -> str:
+        again = f"run{len(self.runs) + 1}"
+        self.runs[again] = dataclasses.replace(self.runs[run_id], id=again, status="queued", progress={}, row_count=0)
+        self.found[again] = []
+        return again
+
+
+class FakeSupervisor:
+    """A worker that is always there."""
+
+    def __init__(self) -> None:
+        self.ensured = 0
+
+    def ensure(self) -> None:
+        self.ensured += 1
+
+    def state(self) -> WorkerState:
+        return WorkerState(True, False, 0, None, 1, "")
+
+
+def match_row(text: str, prefix: str = "", log_prob: float = -1.0, *, canonical: bool = True) -> dict[str, Any]:
+    """A row as a search writes it."""
+    return {
+        "text": prefix + text,
+        "prefix_text": prefix,
+        "token_ids": [1, 2, 3],
+        "prefix_tokens": 1 if prefix else 0,
+        "prefix_log_prob": -2.0 if prefix else 0.0,
+        "log_prob": log_prob - 0.5,
+        "decoder_log_prob": log_prob,
+        "token_log_probs": [-1.0, -1.0, log_prob],
+        "token_decoder_log_probs": [0.0, 0.0, log_prob],
+        "is_canonical": canonical,
+        "seconds": 0.1,
+    }
