@@ -70,6 +70,7 @@ class Worker:
 
     def serve(self) -> None:
         """Work until `end` is called."""
+        self._introduce()
         self._pulse.start()
         try:
             self._services.prepare()
@@ -87,6 +88,17 @@ class Worker:
             self._pulse.close()
             self._say_goodbye()
             self._services.close()
+
+    def _introduce(self) -> None:
+        """Report before anything is claimed: the run of a worker that nobody has heard of counts as abandoned."""
+        while not self._ending.is_set():
+            try:
+                self._pulse.beat()
+            except StoreError as error:
+                log.warning("%s", error)
+                self._ending.wait(STORE_REST_SECONDS)
+            else:
+                break
 
     def _serve_one(self) -> bool:
         """Carry out the next run; False where none waits."""

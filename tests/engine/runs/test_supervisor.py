@@ -1,0 +1,92 @@
+"""The supervisor with real worker processes that serve with fake services."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.runs import supervisor as supervisor_module
+from engine.runs.processes import process_exists
+from engine.runs.supervisor import Supervisor
+from tests.engine.runs.conftest import FAKE_WORKER
+from tests.engine.runs.fakes import specification
+from tests.engine.runs.helpers import wait_until
+
+
+@pytest.fixture
+def supervise(url, monkeypatch):
+    monkeypatch.setattr(supervisor_module, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(supervisor_module, "SHORTEST_PAUSE", 0.1)
+    started = []
+
+    def start(command=FAKE_WORKER):
+        supervisor = Supervisor(url, command)
+        started.append(supervisor)
+        supervisor.ensure()
+        return supervisor
+
+    yield start
+    for supervisor in started:
+        supervisor.stop()
+
+
+def test_a_worker_is_started_and_serves(store, supervise):
+    supervisor = supervise()
+    run_id = store.submit(specification("3"))
+    wait_until(lambda: store.get(run_id).status == "done")
+    state = supervisor.state()
+    assert (state.alive, state.starting, state.restarts, state.last_exit) == (True, False, 0, None)
+    assert state.pid == store.workers()[0].pid
+    assert "serves" in Path(state.log).read_text()
+    supervisor.stop()
+    assert not process_exists(state.pid)
+    assert not supervisor.state().alive
+    assert not supervisor.state().starting
+
+
+def test_a_killed_worker_is_replaced_and_its_run_interrupted(store, supervise):
+    supervisor = supervise()
+    run_id = store.submit(specification("forever"))
+    wait_until(lambda: store.get(run_id).row_count >= 3)
+    pid = supervisor.state().pid
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: store.get(run_id).status == "interrupted")
+    assert store.get(run_id).row_count >= 3
+    again = store.submit(specification("3"))
+    wait_until(lambda: store.get(again).status == "done")
+    wait_until(lambda: supervisor.state().alive)
+    state = supervisor.state()
+    assert state.pid != pid
+    assert (state.restarts, state.last_exit) == (1, "ended by SIGKILL")
+
+
+def test_two_supervisors_share_one_worker_and_the_second_takes_over(store, supervise):
+    first = supervise()
+    wait_until(lambda: first.state().alive)
+    second = supervise()
+    pid = first.state().pid
+    assert second.state().pid == pid
+    first.stop()
+    wait_until(lambda: second.state().alive and second.state().pid != pid)
+    run_id = store.submit(specification("3"))
+    wait_until(lambda: store.get(run_id).status == "done")
+
+
+def test_a_worker_that_cannot_start_is_tried_ever_less_often(supervise):
+    supervisor = supervise((sys.executable, "-c", "raise SystemExit(7)"))
+    wait_until(lambda: supervisor.state().restarts >= 2)
+    state = supervisor.state()
+    assert (state.alive, state.starting, state.last_exit) == (False, True, "exit status 7")
+
+
+def test_ensure_may_be_called_by_everybody_at_any_time(store, supervise):
+    supervisor = supervise()
+    for _ in range(50):
+        supervisor.ensure()
+    wait_until(lambda: supervisor.state().alive)
+    assert supervisor.state().restarts == 0
+    assert len(store.workers()) == 1
