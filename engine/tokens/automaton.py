@@ -47,6 +47,14 @@ class TokenAutomaton(ABC):
     def step(self, state: int, token: int) -> int:
         """The state after `token`, or -1 where the token is not legal."""
 
+    def destinations(self, state: int) -> npt.NDArray[np.int64]:
+        """The states that `arcs(state).tokens` lead to, in the same order, shape (n,).
+
+        Equal to `step` for each of them, and as a whole far cheaper where an automaton has the answer at hand.
+        """
+        tokens = self.arcs(state).tokens
+        return np.fromiter((self.step(state, int(token)) for token in tokens), np.int64, len(tokens))
+
     @abstractmethod
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far spell a string of the language."""

@@ -185,6 +185,10 @@ class EncodingsAutomaton(TokenAutomaton):
             return -1
         return int(self._destinations[self._first_arc[state] + position])
 
+    def destinations(self, state: int) -> npt.NDArray[np.int64]:
+        """The states that the tokens of `arcs` lead to."""
+        return self._destinations[self._first_arc[state] : self._first_arc[state + 1]].astype(np.int64)
+
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far spell a string of the language."""
         return bool(self._final[state])
@@ -231,6 +235,10 @@ class LazyEncodingsAutomaton(TokenAutomaton):
         if position == len(arcs.tokens) or arcs.tokens[position] != token:
             return -1
         return int(destinations[position])
+
+    def destinations(self, state: int) -> npt.NDArray[np.int64]:
+        """The states that the tokens of `arcs` lead to."""
+        return self._row(state)[1].astype(np.int64)
 
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far spell a string of the language."""

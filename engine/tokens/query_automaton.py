@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.tokens.automaton import Arcs, TokenAutomaton
 
@@ -84,6 +85,18 @@ class QueryAutomaton(TokenAutomaton):
             return -1
         return self._number(next_prefix, next_pattern)
 
+    def destinations(self, state: int) -> npt.NDArray[np.int64]:
+        """The states that the tokens of `arcs` lead to: those of the parts side by side, each combination once."""
+        prefix_state, pattern_states = self._members[state]
+        tokens = self.arcs(state).tokens
+        columns = [_aligned(self._pattern, member, tokens) for member in pattern_states]
+        columns.insert(0, np.full(len(tokens), NONE, np.int64))
+        if prefix_state != NONE:
+            columns[0] = _aligned(self._prefix, prefix_state, tokens)
+        combinations, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        numbers = [self._number(first, set(others) - {NONE}) for first, *others in combinations.tolist()]
+        return np.array(numbers, np.int64)[which]
+
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far spell a string of prefix . pattern, split at a token boundary."""
         return any(self._pattern.is_final(member) for member in self._members[state][1])
@@ -96,3 +109,10 @@ class QueryAutomaton(TokenAutomaton):
             self._prefix.accepts(token_ids[:end]) and self._pattern.accepts(token_ids[end:])
             for end in range(len(token_ids), -1, -1)
         )
+
+
+def _aligned(automaton: TokenAutomaton, state: int, tokens: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """The destinations from `state` under each of `tokens`, NONE where a token is not legal there."""
+    found = np.full(len(tokens), NONE, np.int64)
+    found[np.searchsorted(tokens, automaton.arcs(state).tokens)] = automaton.destinations(state)
+    return found
