@@ -1,1 +1,32 @@
-"""Regular languages over bytes: from the text of a regular expression to a minimal automaton."""
+"""Regular languages over bytes: from the text of a regular expression to a minimal automaton.
+
+The names below are loaded when first asked for, because compiling needs pynini and most processes never compile.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.language.automaton import ByteAutomaton
+    from engine.language.compile import compile_language, compile_regex
+    from engine.language.language import Language, LanguageCompiler
+    from engine.language.syntax import parse_regex
+
+__all__ = ["ByteAutomaton", "Language", "LanguageCompiler", "compile_language", "compile_regex", "parse_regex"]
+
+_HOMES = {
+    "ByteAutomaton": "automaton",
+    "Language": "language",
+    "LanguageCompiler": "language",
+    "compile_language": "compile",
+    "compile_regex": "compile",
+    "parse_regex": "syntax",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
