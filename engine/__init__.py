@@ -1,1 +1,64 @@
-"""Relens: ask language models questions with regular expressions."""
+"""Relens: ask language models questions with regular expressions.
+
+    from engine import Query, Decoding, Limits, load_model, search
+
+    model = load_model("smollm2-135m")
+    query = Query(prefix="George Washington was born on", pattern=r" (January|July) \\d{1,2}, \\d{4}",
+                  decoding=Decoding(top_k=40))
+    for match in search(model, query, limits=Limits(matches=10)):
+        print(match.text, match.log_prob)
+
+The names below are the whole public interface. They are fetched when first used, so that a process that only needs a
+tokenizer or the store never imports torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.errors import RelensError as RelensError
+    from engine.models.loading import load_model as load_model
+    from engine.models.loading import load_tokenizer as load_tokenizer
+    from engine.query import Boundary as Boundary
+    from engine.query import Decoding as Decoding
+    from engine.query import Encoding as Encoding
+    from engine.query import Limits as Limits
+    from engine.query import Query as Query
+    from engine.query import ShortestPath as ShortestPath
+    from engine.search import SearchRun as SearchRun
+    from engine.search import search as search
+    from engine.tokens.compiled import CompiledQuery as CompiledQuery
+    from engine.tokens.compiled import compile_query as compile_query
+    from engine.traversal.results import Match as Match
+    from engine.traversal.results import Progress as Progress
+
+_HOME = {
+    "RelensError": "engine.errors",
+    "load_model": "engine.models.loading",
+    "load_tokenizer": "engine.models.loading",
+    "Boundary": "engine.query",
+    "Decoding": "engine.query",
+    "Encoding": "engine.query",
+    "Limits": "engine.query",
+    "Query": "engine.query",
+    "ShortestPath": "engine.query",
+    "SearchRun": "engine.search",
+    "search": "engine.search",
+    "CompiledQuery": "engine.tokens.compiled",
+    "compile_query": "engine.tokens.compiled",
+    "Match": "engine.traversal.results",
+    "Progress": "engine.traversal.results",
+}
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -31,11 +31,12 @@ class RecomputeScorer(Scorer):
         self.counts = ScoringCounts()
         self.vocabulary_size = forward.vocabulary_size
         self.context_length = forward.context_length - (begin_of_text is not None)
+        self.scores_root = begin_of_text is not None
         self._forward = forward
         self._begin = [] if begin_of_text is None else [begin_of_text]
         self._tokens_at_once = tokens_at_once
 
-    def log_probs(self, nodes: Sequence[int], temperature: float = 1.0) -> torch.Tensor:
+    def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
         """See `Scorer.log_probs`. Also raises `ModelError` for a path beyond the context."""
         asked = np.asarray(nodes, np.int64)
         result = torch.empty((len(asked), self.vocabulary_size), dtype=torch.float32, device=self._forward.device)
@@ -50,7 +51,7 @@ class RecomputeScorer(Scorer):
             alike = np.flatnonzero(depths == depth)
             batch = max(1, self._tokens_at_once // (int(depth) + len(self._begin)))
             for start in range(0, len(alike), batch):
-                self._compute(asked, alike[start : start + batch], temperature, result)
+                self._compute(asked, alike[start : start + batch], result)
         return result
 
     def release(self, nodes: Sequence[int]) -> None:
@@ -60,7 +61,6 @@ class RecomputeScorer(Scorer):
         self,
         asked: np.typing.NDArray[np.int64],
         rows: np.typing.NDArray[np.int64],
-        temperature: float,
         result: torch.Tensor,
     ) -> None:
         started = time.perf_counter()
@@ -68,7 +68,7 @@ class RecomputeScorer(Scorer):
         token_ids = torch.tensor(paths, dtype=torch.long, device=self._forward.device)
         with torch.inference_mode():
             logits = self._forward.last_logits(token_ids)
-            result[torch.from_numpy(rows).to(result.device)] = torch.log_softmax(logits.float() / temperature, dim=-1)
+            result[torch.from_numpy(rows).to(result.device)] = torch.log_softmax(logits.float(), dim=-1)
             self._forward.synchronize()
         self.counts.forwards += 1
         self.counts.tokens_computed += token_ids.numel()

@@ -11,8 +11,9 @@ own path, under an attention mask in which a token sees its ancestors and itself
     barked  (at 2)   x       |            x     x
 
 The columns left of the bar are keys and values from the pool. dog was not asked for, but barked needs it; a literal
-prefix, a forced chain of tokens, and nodes evicted for want of memory are all just more rows of the same forward.
-Attention within a tree is due to SpecInfer (Miao et al. 2024, section 4.2).
+prefix, a forced chain of tokens, and nodes evicted for want of memory are all just more rows of the same forward. The
+order of the columns means nothing. They run from the newest node to the oldest, so that a model which takes them for
+positions is found out at once. Attention within a tree is due to SpecInfer (Miao et al. 2024, section 4.2).
 
 Needs a model whose attention is told everything by mask and position, which `check.py` finds out at load.
 """
@@ -45,7 +46,8 @@ ALIGNMENT = 8
 class TreeScorer(Scorer):
     """Scores the nodes of its own new `tree` with the keys and values of at most `pool_bytes` of memory kept.
 
-    begin_of_text: the token put at position 0 before every path, or None for none.
+    begin_of_text: the token put at position 0 before every path, or None for none. context_length: the most tokens
+    of a path with that token, where it is less than the model's own.
     """
 
     def __init__(
@@ -55,12 +57,14 @@ class TreeScorer(Scorer):
         *,
         begin_of_text: int | None,
         pool_bytes: int,
+        context_length: int | None = None,
         mask_entries: int = MASK_ENTRIES,
     ) -> None:
         self.tree = TokenTree()
         self.counts = ScoringCounts()
         self.vocabulary_size = forward.vocabulary_size
-        self.context_length = forward.context_length - (begin_of_text is not None)
+        self.context_length = (context_length or forward.context_length) - (begin_of_text is not None)
+        self.scores_root = begin_of_text is not None
         self._forward = forward
         self._begin_of_text = begin_of_text
         self._pool_bytes = pool_bytes
@@ -68,14 +72,14 @@ class TreeScorer(Scorer):
         self._residency = Residency(self._pool.limit)
         self._mask_entries = mask_entries
 
-    def log_probs(self, nodes: Sequence[int], temperature: float = 1.0) -> torch.Tensor:
+    def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
         """See `Scorer.log_probs`. Also raises `ModelError` for a path beyond the context or the pool."""
         asked = np.asarray(nodes, np.int64)
         result = torch.empty((len(asked), self.vocabulary_size), dtype=torch.float32, device=self._forward.device)
         if len(asked):
             self._check(asked)
             order = np.argsort(asked, kind="stable")
-            self._score(asked[order], order, temperature, result)
+            self._score(asked[order], order, result)
         return result
 
     def release(self, nodes: Sequence[int]) -> None:
@@ -89,7 +93,7 @@ class TreeScorer(Scorer):
         if (longest := int(self.tree.depths[asked].max())) > self.context_length:
             raise ModelError(f"A text of {longest} tokens is longer than the model's context of {self.context_length}.")
 
-    def _score(self, asked: IntArray, rows: IntArray, temperature: float, result: torch.Tensor) -> None:
+    def _score(self, asked: IntArray, rows: IntArray, result: torch.Tensor) -> None:
         """Write the distribution after `asked[i]`, ascending with repetitions, to `result[rows[i]]`."""
         include_root = self._begin_of_text is not None
         wanted = lineage(self.tree, np.unique(asked), include_root).members()
@@ -99,8 +103,8 @@ class TreeScorer(Scorer):
                 raise ModelError(
                     f"A text of {len(wanted)} tokens does not fit in the key/value pool of {self._pool_bytes} bytes."
                 )
-            self._score(asked[:middle], rows[:middle], temperature, result)
-            self._score(asked[middle:], rows[middle:], temperature, result)
+            self._score(asked[:middle], rows[:middle], result)
+            self._score(asked[middle:], rows[middle:], result)
             return
         absent = wanted[self._residency.slots(wanted) == ABSENT]
         self._residency.place(wanted, absent)
@@ -112,21 +116,20 @@ class TreeScorer(Scorer):
             for start in range(0, len(compute), chunk):
                 new = compute[start : start + chunk]
                 first, last = np.searchsorted(asked, [new[0], new[-1] + 1])
-                self._compute(new, asked[first:last], rows[first:last], temperature, result)
+                self._compute(new, asked[first:last], rows[first:last], result)
         except BaseException:
             self._residency.drop(absent)
             raise
 
-    def _compute(
-        self, new: IntArray, asked: IntArray, rows: IntArray, temperature: float, result: torch.Tensor
-    ) -> None:
+    def _compute(self, new: IntArray, asked: IntArray, rows: IntArray, result: torch.Tensor) -> None:
         """One forward over the nodes `new`, whose other ancestors are all resident."""
         tree = self.tree
         started = time.perf_counter()
         paths = lineage(tree, new, self._begin_of_text is not None)
         seen = paths.members()
         width = -(-len(seen) // ALIGNMENT) * ALIGNMENT
-        slots = self._residency.slots(seen)
+        slots = self._residency.slots(seen)[::-1]
+        newest = len(seen) - 1
         tokens = tree.tokens[new].astype(np.int64)
         positions = tree.depths[new].astype(np.int64)
         if self._begin_of_text is None:
@@ -144,8 +147,8 @@ class TreeScorer(Scorer):
                     np.repeat(slots[:1], width - len(seen)),
                     np.searchsorted(new, asked),
                     rows,
-                    np.searchsorted(seen, paths.trunk),
-                    paths.rows * width + np.searchsorted(seen, paths.ancestors),
+                    newest - np.searchsorted(seen, paths.trunk),
+                    paths.rows * width + newest - np.searchsorted(seen, paths.ancestors),
                 ]
             )
         ).to(self._forward.device, non_blocking=True)
@@ -166,7 +169,7 @@ class TreeScorer(Scorer):
                 use_cache=True,
             )
             if len(asked):
-                result[result_rows] = torch.log_softmax(logits.float() / temperature, dim=-1)
+                result[result_rows] = torch.log_softmax(logits.float(), dim=-1)
             self._forward.synchronize()
         self.counts.forwards += 1
         self.counts.tokens_computed += count

@@ -137,6 +137,12 @@ class ShortestPathSearch:
         """The probability of everything that is still open."""
         return 0.0 if self.finished else self._bounds.remaining
 
+    def opened_with_rank(self, least: float) -> int:
+        """How many nodes of at least this rank were given to the model: what no exact search can do without."""
+        nodes, size = self._nodes, self._tree.size
+        rank = nodes.decoder_log_prob[:size] + (nodes.prefix_log_prob[:size] if self._joint else 0.0)
+        return int(np.count_nonzero(nodes.opened[:size] & (rank >= least)))
+
     # Beginning ------------------------------------------------------------------------------------------------
 
     def _prefix_is_literal(self) -> bool:
