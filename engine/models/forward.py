@@ -76,3 +76,13 @@ class Forward:
             torch.cuda.synchronize(self.device)
         elif self.device.type == "mps":
             torch.mps.synchronize()
+
+
+def _context_length(configuration: Any) -> int:
+    fields = (getattr(configuration, name, None) for name in _CONTEXT_FIELDS)
+    length = next((field for field in fields if isinstance(field, int) and field > 0), UNBOUNDED_CONTEXT)
+    rotation = getattr(configuration, "rope_parameters", None) or {}
+    if rotation.get("rope_type") in ("dynamic", "longrope"):
+        # Beyond the original context these turn every position by other angles, the keys already kept included.
+        length = min(length, rotation.get("original_max_position_embeddings") or length)
+    return length

@@ -34,9 +34,9 @@ class LanguageModel:
         self._forward = Forward(network)
         self.device = self._forward.device
         self.dtype = self._forward.dtype
-        self.context_length = self._forward.context_length
         self.vocabulary_size = self._forward.vocabulary_size
         self._verdict = check_scoring(self._forward)
+        self.context_length = self._verdict.context_length
         self.fallback = self._verdict.shape is None
         self.fallback_reason = self._verdict.reason
 
@@ -75,7 +75,13 @@ class LanguageModel:
         token = self._begin(begin_of_text)
         if self._verdict.shape is None:
             return RecomputeScorer(self._forward, begin_of_text=token)
-        return TreeScorer(self._forward, self._verdict.shape, begin_of_text=token, pool_bytes=pool_bytes)
+        return TreeScorer(
+            self._forward,
+            self._verdict.shape,
+            begin_of_text=token,
+            pool_bytes=pool_bytes,
+            context_length=self.context_length,
+        )
 
     def _begin(self, begin_of_text: bool | None) -> int | None:
         if begin_of_text and self.begin_of_text is None:
