@@ -16,7 +16,7 @@ from engine.traversal.results import Progress
 
 
 class RunningSearch(Protocol):
-    """A search in progress, as `engine.search.SearchRun` is one."""
+    """A search in progress, as `engine.search_run.SearchRun` is one."""
 
     @property
     def progress(self) -> Progress:
@@ -95,7 +95,7 @@ class EngineServices:
 
     def prepare(self) -> None:
         """Import torch, and start the compiler's child process."""
-        import engine.search  # noqa: F401
+        import engine.search_run  # noqa: F401
 
     def load_model(self, name: str, report: Callable[[str, float], None]) -> LoadedModel:
         """A model from the operator's allow-list."""
@@ -104,8 +104,8 @@ class EngineServices:
         return load_model(name, progress=report, enforce_allow_list=True)
 
     def begin_search(self, model: Any, specification: SearchSpecification, stop: Callable[[], bool]) -> RunningSearch:
-        """See `engine.search.search`."""
-        from engine.search import search
+        """See `engine.search_run.search`."""
+        from engine.search_run import search
 
         return search(
             model,

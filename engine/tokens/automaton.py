@@ -47,13 +47,14 @@ class TokenAutomaton(ABC):
     def step(self, state: int, token: int) -> int:
         """The state after `token`, or -1 where the token is not legal."""
 
-    def destinations(self, state: int) -> npt.NDArray[np.int64]:
-        """The states that `arcs(state).tokens` lead to, in the same order, shape (n,).
+    def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
+        """The states that the tokens of `arcs(state)` lead to, in the same order; equal to `step` for each of them.
 
-        Equal to `step` for each of them, and as a whole far cheaper where an automaton has the answer at hand.
+        Shape (n,); with `at_least`, an automaton that has to find them one by one may stop after so many. For those
+        who look at a state as a whole, such as a drawing.
         """
-        tokens = self.arcs(state).tokens
-        return np.fromiter((self.step(state, int(token)) for token in tokens), np.int64, len(tokens))
+        tokens = self.arcs(state).tokens[:at_least]
+        return np.fromiter((self.step(state, token) for token in tokens.tolist()), np.int64, len(tokens))
 
     @abstractmethod
     def is_final(self, state: int) -> bool:

@@ -185,7 +185,7 @@ class EncodingsAutomaton(TokenAutomaton):
             return -1
         return int(self._destinations[self._first_arc[state] + position])
 
-    def destinations(self, state: int) -> npt.NDArray[np.int64]:
+    def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
         """The states that the tokens of `arcs` lead to."""
         return self._destinations[self._first_arc[state] : self._first_arc[state + 1]].astype(np.int64)
 
@@ -236,7 +236,7 @@ class LazyEncodingsAutomaton(TokenAutomaton):
             return -1
         return int(destinations[position])
 
-    def destinations(self, state: int) -> npt.NDArray[np.int64]:
+    def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
         """The states that the tokens of `arcs` lead to."""
         return self._row(state)[1].astype(np.int64)
 

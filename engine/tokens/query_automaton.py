@@ -85,16 +85,20 @@ class QueryAutomaton(TokenAutomaton):
             return -1
         return self._number(next_prefix, next_pattern)
 
-    def destinations(self, state: int) -> npt.NDArray[np.int64]:
+    def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
         """The states that the tokens of `arcs` lead to: those of the parts side by side, each combination once."""
         prefix_state, pattern_states = self._members[state]
+        if len(pattern_states) == 1 and (prefix_state == NONE or not len(self._prefix.arcs(prefix_state).tokens)):
+            after = self._pattern.destinations(pattern_states[0], at_least)
+            combinations, which = np.unique(after, return_inverse=True)
+            return np.array([self._number(NONE, {member}) for member in combinations.tolist()], np.int64)[which]
         tokens = self.arcs(state).tokens
         columns = [_aligned(self._pattern, member, tokens) for member in pattern_states]
         columns.insert(0, np.full(len(tokens), NONE, np.int64))
         if prefix_state != NONE:
             columns[0] = _aligned(self._prefix, prefix_state, tokens)
-        combinations, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-        numbers = [self._number(first, set(others) - {NONE}) for first, *others in combinations.tolist()]
+        rows, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        numbers = [self._number(first, set(others) - {NONE}) for first, *others in rows.tolist()]
         return np.array(numbers, np.int64)[which]
 
     def is_final(self, state: int) -> bool:
