@@ -135,10 +135,13 @@ def token_bars(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> Cha
     positions = [str(place) for place in range(1, len(readings) + 1)]
     probabilities = [None if reading["log_prob"] is None else math.exp(reading["log_prob"]) for reading in readings]
     colors = [
-        "#8A939B" if place < prefix_tokens else BLUE if reading["allowed"] else RED
+        "#8A939B" if place < prefix_tokens else RED if reading["allowed"] is False else BLUE
         for place, reading in enumerate(readings)
     ]
-    shapes = ["" if place < prefix_tokens or reading["allowed"] else "x" for place, reading in enumerate(readings)]
+    shapes = [
+        "" if place < prefix_tokens or reading["allowed"] is not False else "x"
+        for place, reading in enumerate(readings)
+    ]
     labels = [as_plotly(shortened(visible(reading["text"]), 14)) for reading in readings]
     figure = go.Figure(
         go.Bar(

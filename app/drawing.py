@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import textwrap
 from dataclasses import replace
 from functools import lru_cache
 
@@ -107,12 +106,23 @@ def quoted_label(label: str) -> str:
 
     DOT reads `\\N`, `\\G`, `\\l` and the like as its own, and `&lt;` as an entity; a quote would end the label.
     """
-    text = _INVALID_IN_XML.sub("\ufffd", label)
-    lines = textwrap.wrap(
-        text, _LABEL_WIDTH, max_lines=_LABEL_LINES, placeholder=" …", break_on_hyphens=False, drop_whitespace=True
-    ) or [shortened(text, _LABEL_WIDTH)]
+    lines = wrapped(_INVALID_IN_XML.sub("\ufffd", label))
     escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return "\\n".join(escaped)
+
+
+def wrapped(text: str, width: int = _LABEL_WIDTH, most_lines: int = _LABEL_LINES) -> list[str]:
+    """`text` in lines of about `width` characters, broken after a blank where there is one, with an ellipsis if cut."""
+    lines: list[str] = []
+    while len(text) > width and len(lines) < most_lines:
+        at = max(text.rfind(blank, width // 2, width) for blank in " ␣·") + 1
+        lines.append(text[: at or width].rstrip(" "))
+        text = text[at or width :].lstrip(" ")
+    if len(lines) < most_lines:
+        return [*lines, text]
+    if text:
+        lines[-1] = shortened(lines[-1] + text, max(len(lines[-1]), 1))
+    return lines
 
 
 def dot_is_installed() -> bool:

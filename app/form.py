@@ -54,7 +54,7 @@ class Form:
     max_tokens: int = 256
     rank: str = "Given the prefix"
     matches: int = 50
-    seconds: int = 300
+    seconds: int = 600
     expansions: int = 100_000
 
     @classmethod

@@ -18,7 +18,7 @@ from engine.runs.preview import Previewer
 from engine.runs.store import Store
 from engine.runs.supervisor import Supervisor, WorkerState
 
-#: Child processes that compute previews. Each keeps a tokenizer warm, so it costs memory; two typing at once is rare.
+#: Child processes that compute previews. Each keeps a tokenizer warm, so it costs memory; few people type at once.
 PREVIEW_PROCESSES = 4
 
 

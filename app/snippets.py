@@ -53,7 +53,7 @@ def as_command(specification: SearchSpecification) -> str:
     if specification.model:
         words += _option("model", specification.model)
     words += _option("encoding", query.encoding.value) if query.encoding is not Encoding.ALL else []
-    if query.prefix_encoding is not Encoding.CANONICAL:
+    if query.prefix_encoding is not Encoding.CANONICAL or query.boundary is Boundary.FREE:
         words += _option("prefix-encoding", query.prefix_encoding.value)
     words += _option("boundary", query.boundary.value) if query.boundary is not Boundary.TOKEN else []
     if query.decoding.top_k is not None:
@@ -70,7 +70,8 @@ def as_command(specification: SearchSpecification) -> str:
     words += _option("rank", specification.traversal.rank)
     for name in ("matches", "seconds", "expansions"):
         value = getattr(limits, name)
-        if value is not None and value != _default(Limits, name):
+        # A terminal is given fewer matches than `Limits` allows, so their number is always said.
+        if value is not None and (name == "matches" or value != _default(Limits, name)):
             words += _option(name, f"{value:g}" if isinstance(value, float) else str(value))
     if query.pattern.startswith("-"):
         words += ["--", query.pattern]

@@ -12,5 +12,5 @@ ASSETS = Path(__file__).resolve().parents[2] / "assets"
 def frame() -> None:
     """Set up the page; the first Streamlit call of a script run."""
     st.set_page_config(page_title="Relens", page_icon=str(ASSETS / "icon.svg"), layout="wide")
-    st.logo(str(ASSETS / "wordmark.svg"), size="large", icon_image=str(ASSETS / "icon.svg"))
+    st.logo(str(ASSETS / "wordmark.svg"), size="large")
     st.html(ASSETS / "style.css")

@@ -78,9 +78,7 @@ def readings_table(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) ->
                 None if reading["log_prob"] is None else math.exp(reading["log_prob"]) for reading in readings
             ],
             "Rank": pd.array([reading["rank"] for reading in readings], dtype="Int64"),
-            "Kept": [
-                None if place < prefix_tokens else bool(reading["allowed"]) for place, reading in enumerate(readings)
-            ],
+            "Kept": [None if place < prefix_tokens else reading["allowed"] for place, reading in enumerate(readings)],
             "Rather": [
                 "   ".join(
                     f"{visible(text)} {narrative.log_probability_text(log_prob)}"
@@ -100,7 +98,7 @@ def tokens_html(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> st
         classes = ["token"]
         if place < prefix_tokens:
             classes.append("given")
-        elif not reading["allowed"]:
+        elif reading["allowed"] is False:
             classes.append("refused")
         told = "no context" if probability is None else narrative.probability_text(probability)
         chips.append(

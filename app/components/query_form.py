@@ -39,68 +39,66 @@ def expressions() -> None:
 
 
 def main_settings(models: list[str]) -> None:
-    """The settings that most questions need."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    with row:
-        st.selectbox(
-            "Model",
-            models,
-            key="model",
-            bind="query-params",
-            accept_new_options=True,
-            width=230,
-            help="Who is asked. Another model gives another answer. Type a name from the model hub or a folder on the "
-            "server, where the operator allows it.",
-        )
-        st.segmented_control(
-            "Encoding",
-            list(ENCODINGS),
-            default=_UNTOUCHED.encoding,
-            required=True,
-            key="encoding",
-            bind="query-params",
-            help="Which token sequences count. **All**: every way to spell a string in tokens; its probability is the "
-            "sum. **Canonical**: only the way the tokenizer itself would; fewer results, found faster.",
-        )
-        st.number_input(
-            "Top-k",
-            min_value=1,
-            max_value=MOST["top_k"],
-            value=None,
-            step=1,
-            key="top_k",
-            bind="query-params",
-            placeholder="off",
-            width=110,
-            disabled=bool(st.session_state.get("greedy")),
-            help="Only the k likeliest tokens may come next; strings that need another one cannot appear at all. "
-            "40 is what GPT-2 is usually sampled with. Empty: any token.",
-        )
-        st.number_input(
-            "Top-p",
-            min_value=0.0001,
-            max_value=1.0,
-            value=None,
-            step=0.05,
-            key="top_p",
-            bind="query-params",
-            placeholder="off",
-            width=110,
-            disabled=bool(st.session_state.get("greedy")),
-            help="Only the fewest tokens that together reach this probability may come next: few where the model is "
-            "sure, many where it is not. Empty: any token.",
-        )
-        st.number_input(
-            "Matches",
-            min_value=1,
-            max_value=MOST["matches"],
-            value=_UNTOUCHED.matches,
-            step=10,
-            key="matches",
-            bind="query-params",
-            width=120,
-            help="Stop after this many results. They come best first, so a larger number only adds less likely ones.",
-        )
+    """The settings that most questions need, to be put side by side."""
+    st.selectbox(
+        "Model",
+        models,
+        key="model",
+        bind="query-params",
+        accept_new_options=True,
+        width=210,
+        help="Who is asked. Another model gives another answer. Type a name from the model hub or a folder on the "
+        "server, where the operator allows it.",
+    )
+    st.segmented_control(
+        "Encoding",
+        list(ENCODINGS),
+        default=_UNTOUCHED.encoding,
+        required=True,
+        key="encoding",
+        bind="query-params",
+        help="Which token sequences count. **All**: every way to spell a string in tokens; its probability is the "
+        "sum. **Canonical**: only the way the tokenizer itself would; fewer results, found faster.",
+    )
+    st.number_input(
+        "Top-k",
+        min_value=1,
+        max_value=MOST["top_k"],
+        value=None,
+        step=1,
+        key="top_k",
+        bind="query-params",
+        placeholder="off",
+        width=110,
+        disabled=bool(st.session_state.get("greedy")),
+        help="Only the k likeliest tokens may come next; strings that need another one cannot appear at all. "
+        "40 is what GPT-2 is usually sampled with. Empty: any token.",
+    )
+    st.number_input(
+        "Top-p",
+        min_value=0.0001,
+        max_value=1.0,
+        value=None,
+        step=0.05,
+        key="top_p",
+        bind="query-params",
+        placeholder="off",
+        width=110,
+        disabled=bool(st.session_state.get("greedy")),
+        help="Only the fewest tokens that together reach this probability may come next: few where the model is "
+        "sure, many where it is not. Empty: any token.",
+    )
+    st.number_input(
+        "Matches",
+        min_value=1,
+        max_value=MOST["matches"],
+        value=_UNTOUCHED.matches,
+        step=10,
+        key="matches",
+        bind="query-params",
+        width=130,
+        help="Stop after this many results. They come best first, so a larger number only adds less likely ones.",
+    )
 
 
 def more_settings() -> None:

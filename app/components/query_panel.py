@@ -43,10 +43,12 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     with left:
         expressions()
         verdict = st.container()
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    with row:
         main_settings(models)
-    buttons = left.container(horizontal=True, vertical_alignment="center", gap="small")
-    with left:
-        more_settings()
+        st.space("stretch")
+        buttons = st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content")
+    more_settings()
 
     form = current_form()
     specification, problem = _specification(form)
@@ -62,7 +64,7 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     with verdict:
         _verdict(form, answer, problem)
     with buttons:
-        _buttons(services, specification if problem is None else None, form, shown)
+        _buttons(services, None if problem else specification, form, shown)
     drawn: Drawn | None = st.session_state.get("last_drawn") if form.pattern else None
     with right:
         _explanation(drawn)
@@ -213,7 +215,7 @@ def _explanation(drawn: Drawn | None) -> None:
             "in small letters · <code>.</code> any character · <code>\\.</code> a full stop</p></div>"
         )
         return
-    with st.container(height=300, border=False):
+    with st.container(height=210, border=False):
         explanation(drawn.preview.prefix_parts, drawn.preview.pattern_parts)
 
 

@@ -103,6 +103,8 @@ def _readings(
     opened: dict[tuple[str, int], str] = st.session_state.setdefault("opened_matches", {})
     known: dict[str, list[dict[str, Any]]] = st.session_state.setdefault("readings", {})
     key = (run.id, match["number"])
+    if opened.get(key) in known:  # the store forgets inspections after a while; this session does not
+        return None, known[opened[key]]
     inspected = services.store.get(opened[key]) if key in opened else None
     if inspected is None or inspected.status in ("interrupted", "stopped"):
         opened[key] = services.store.submit(inspection(_specification(run), match))

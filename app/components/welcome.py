@@ -6,6 +6,13 @@ import streamlit as st
 
 from app.components.frame import ASSETS
 
+# A component and not plain HTML, which would be stripped of the drawing; it takes its colour from the theme.
+_IDEA = st.components.v2.component(
+    "relens.idea",
+    html=(ASSETS / "idea.svg").read_text(encoding="utf-8"),
+    css=":host, svg { color: var(--st-text-color); width: 100%; height: auto; }",
+)
+
 
 def welcome() -> None:
     """Show it."""
@@ -19,6 +26,7 @@ def welcome() -> None:
             '<p class="relens-lead small">Use it to see what a model has memorized, what it knows, what it believes '
             "about people, and how likely it is ever to say something.</p>"
         )
-        st.page_link(st.session_state["workbench_page"], label="Write your own query", icon=":material/edit:")
+        if st.button("Write your own query", type="primary", icon=":material/edit:", key="own_query"):
+            st.switch_page(st.session_state["workbench_page"])
     with picture:
-        st.html(f'<div class="relens-idea">{(ASSETS / "idea.svg").read_text(encoding="utf-8")}</div>')
+        _IDEA(key="idea")

@@ -1,0 +1,177 @@
+"""Automata as DOT and SVG: what is drawn is the automaton, and no label is anything but a label."""
+
+import shutil
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app import drawing
+from engine.runs.preview import Graph, GraphArc
+from tests.app.fakes import graph_of
+
+needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def graph(arcs, finals=(), states=None, start=0, unfinished=()):
+    arcs = tuple(GraphArc(source, target, label, count, given) for source, target, label, count, given in arcs)
+    size = states or 1 + max([start, *finals, *(state for arc in arcs for state in (arc.source, arc.target))])
+    return Graph(start, tuple(finals), size, arcs, tuple(unfinished), size, len(arcs), "")
+
+
+def strings(automaton, longest=8):
+    """All label sequences, as one string each, that lead from the start to a final state in at most `longest` arcs."""
+    found, layer = set(), {(automaton.start, "")}
+    for _ in range(longest + 1):
+        found |= {text for state, text in layer if state in automaton.finals}
+        layer = {
+            (arc.target, text + arc.label) for state, text in layer for arc in automaton.arcs if arc.source == state
+        }
+    return found
+
+
+def test_a_chain_becomes_one_arc():
+    joined = drawing.join_chains(graph_of("The cat", prefix_length=3))
+    assert [(arc.source, arc.target, arc.label, arc.in_prefix) for arc in joined.arcs] == [
+        (0, 3, "The", True),
+        (3, 7, "␣cat", False),
+    ]
+
+
+def test_forks_merges_loops_and_marked_states_stay():
+    arcs = [(0, 1, "a"), (0, 2, "b"), (1, 3, "c"), (2, 3, "d"), (3, 3, "e"), (3, 4, "f"), (4, 5, "g"), (5, 6, "h")]
+    automaton = graph(
+        [(*arc, 1, False) for arc in arcs],
+        finals=(4, 6),
+        unfinished=(5,),
+    )
+    joined = drawing.join_chains(automaton, "·")
+    assert {(arc.source, arc.target, arc.label) for arc in joined.arcs} == {
+        (0, 3, "a·c"),
+        (0, 3, "b·d"),
+        (3, 3, "e"),
+        (3, 4, "f"),
+        (4, 5, "g"),
+        (5, 6, "h"),
+    }
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from("abc"), st.integers(1, 2), st.booleans()),
+        max_size=12,
+    ),
+    st.sets(st.integers(0, 6), max_size=3),
+)
+def test_joining_chains_keeps_the_language(arcs, finals):
+    automaton = graph(arcs, finals, states=7)
+    # Joined arcs are longer, so a string of the original takes at most as many arcs as there were.
+    assert strings(automaton, 5) <= strings(drawing.join_chains(automaton), 5)
+    assert {text for text in strings(drawing.join_chains(automaton), 5) if len(text) <= 5} == {
+        text for text in strings(automaton, 5) if len(text) <= 5
+    }
+
+
+@given(st.text(max_size=150), st.integers(4, 40))
+def test_wrapping_loses_nothing_but_blanks_at_the_breaks(text, width):
+    lines = drawing.wrapped(text, width, most_lines=1000)
+    assert all(len(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_label_that_is_cut_says_so():
+    lines = drawing.wrapped("x" * 1000)
+    assert len(lines) == 4
+    assert lines[-1].endswith("…")
+    assert len(lines[-1]) <= 28
+
+
+HOSTILE = [
+    'a"b',
+    "\\N \\G \\l \\",
+    "&lt;script&gt;",
+    "<script>alert(1)</script>",
+    "<b>bold</b>",
+    "\x00\x1b[31m",
+    "\ud800",
+    '"]; 9 [URL="javascript:1"]; //',
+    "&#60;img&#62;",
+    "&amp;",
+    "]]>",
+    "日本é␣",
+    "-->",
+]
+
+
+@needs_dot
+def test_hostile_labels_arrive_as_text_and_add_nothing_to_the_drawing():
+    arcs = [(place, place + 1, label, 2, False) for place, label in enumerate(HOSTILE)]
+    automaton = graph(arcs, finals=(len(HOSTILE),))
+    svg = drawing.layout(drawing.graph_to_dot(automaton))
+    assert svg is not None
+    root = ElementTree.fromstring(svg)
+    tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+    assert tags <= {"svg", "g", "title", "path", "polygon", "ellipse", "text"}
+    drawn = {element.text for element in root.iter(f"{SVG}text")}
+    for label in ('a"b', "\\N \\G \\l \\", "&lt;script&gt;", "<b>bold</b>", "&#60;img&#62;", "&amp;", "日本é␣"):
+        assert label in drawn
+    # One node a state and the entry, one edge an arc and the entry's: no label made another.
+    classes = [element.get("class", "") for element in root.iter(f"{SVG}g")]
+    assert sum(name.startswith("node") for name in classes) == len(HOSTILE) + 2
+    assert sum(name.startswith("edge") for name in classes) == len(HOSTILE) + 1
+
+
+@needs_dot
+@settings(max_examples=15, deadline=None)
+@given(st.text(st.characters(codec=None), min_size=1, max_size=20))
+def test_any_label_is_drawn_as_itself(label):
+    svg = drawing.layout(drawing.graph_to_dot(graph([(0, 1, label, 2, False)], finals=(1,))))
+    root = ElementTree.fromstring(svg)
+    groups = list(root.iter(f"{SVG}g"))
+    assert len(groups) == 6  # the drawing, the entry with its arc, two states, one arc
+    (arc,) = (group for group in groups if group.find(f"{SVG}title").text == "0->1")
+    drawn = "".join(element.text or "" for element in arc.iter(f"{SVG}text"))
+    assert without_blanks(drawn) == without_blanks("".join(map(in_xml, label)))
+
+
+def in_xml(character):
+    """The character, or the replacement where XML 1.0 (section 2.2) has no room for it."""
+    code = ord(character)
+    valid = code in (0x9, 0xA) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+    return character if valid and code != 0x7F else "\ufffd"
+
+
+def without_blanks(text):
+    return "".join(text.split()).replace("\xa0", "")
+
+
+@needs_dot
+def test_final_prefix_and_unfinished_states_carry_their_classes():
+    automaton = graph([(0, 1, "a", 1, True), (1, 2, "b", 1, False)], finals=(2,), unfinished=(1,))
+    root = ElementTree.fromstring(drawing.layout(drawing.graph_to_dot(automaton)))
+    named = {
+        element.find(f"{SVG}title").text: element for element in root.iter(f"{SVG}g") if element.get("id") != "graph0"
+    }
+    assert "prefix" in named["0"].get("class")
+    assert "prefix" in named["1"].get("class")
+    assert "unfinished" in named["1"].get("class")
+    assert "final" in named["2"].get("class")
+    assert len(named["2"].findall(f"{SVG}ellipse")) == 2
+    assert "prefix" in named["0->1"].get("class")
+    assert "prefix" not in named["1->2"].get("class")
+
+
+def test_without_dot_there_is_no_layout(monkeypatch):
+    monkeypatch.setattr(drawing.shutil, "which", lambda name: None)
+    drawing.layout.cache_clear()
+    assert drawing.layout("digraph { a }") is None
+    assert not drawing.dot_is_installed()
+    drawing.layout.cache_clear()
+
+
+@needs_dot
+def test_a_layout_that_takes_too_long_is_given_up():
+    assert drawing.layout("digraph { a -> b }", timeout=0.0) is None
+    assert drawing.layout("this is not DOT {") is None

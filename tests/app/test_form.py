@@ -1,0 +1,135 @@
+"""The form: widgets' values, specification and link are three views of one thing."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app import links
+from app.form import BEGINNINGS, BOUNDARIES, ENCODINGS, MOST, RANKS, Form, one_line
+from engine.errors import QueryError
+from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
+from engine.runs.specification import SearchSpecification
+
+line = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\t\v\f"), max_size=30)
+
+
+@st.composite
+def forms(draw):
+    greedy = draw(st.booleans())
+    boundary, encoding = draw(st.sampled_from(list(BOUNDARIES))), draw(st.sampled_from(list(ENCODINGS)))
+    prefix = draw(line)
+    free = boundary == "Free" and prefix
+    return Form(
+        prefix=prefix,
+        pattern=draw(line.filter(bool)),
+        model=draw(st.sampled_from(["smollm2-135m", "gpt2", "/models/mine & yours"])),
+        encoding=encoding,
+        prefix_encoding=encoding if free else draw(st.sampled_from(list(ENCODINGS))),
+        boundary=boundary,
+        greedy=greedy,
+        top_k=None if greedy else draw(st.none() | st.integers(2, MOST["top_k"])),
+        top_p=None if greedy else draw(st.none() | st.floats(0.001, 1.0)),
+        temperature=draw(st.floats(0.01, 100.0)),
+        end_of_text=draw(st.booleans()),
+        begin_of_text=draw(st.sampled_from(list(BEGINNINGS))),
+        max_tokens=draw(st.integers(1, MOST["max_tokens"])),
+        rank=draw(st.sampled_from(list(RANKS))),
+        matches=draw(st.integers(1, MOST["matches"])),
+        seconds=draw(st.integers(1, MOST["seconds"])),
+        expansions=draw(st.integers(1, MOST["expansions"])),
+    )
+
+
+@given(forms())
+def test_a_form_comes_back_from_its_specification(form):
+    assert Form.from_specification(form.specification()) == form
+
+
+def test_an_untouched_form_is_a_plain_question():
+    specification = Form(pattern="a").specification()
+    assert specification.query == Query("a")
+    assert specification.traversal == ShortestPath("conditional")
+    assert specification.limits == Limits(matches=50)
+
+
+def test_values_left_empty_take_their_defaults():
+    assert Form.from_values({"pattern": "a", "temperature": None, "matches": None, "other": 3}) == Form(pattern="a")
+
+
+def test_greedy_overrides_top_k_and_top_p_and_keeps_the_temperature():
+    query = Form(pattern="a", greedy=True, top_k=40, top_p=0.9, temperature=0.7).query()
+    assert query.decoding == Decoding(top_k=1, temperature=0.7)
+
+
+def test_a_free_boundary_has_one_encoding():
+    query = Form(prefix="p", pattern="a", boundary="Free", encoding="All", prefix_encoding="Canonical").query()
+    assert (query.boundary, query.prefix_encoding) == (Boundary.FREE, Encoding.ALL)
+
+
+def test_values_beyond_the_dashboards_ceilings_are_cut():
+    form = Form(pattern="a", matches=10**9, seconds=10**9, expansions=10**9, max_tokens=10**9)
+    assert form.specification().limits.matches == MOST["matches"]
+    assert form.specification().limits.seconds == MOST["seconds"]
+    assert form.specification().limits.expansions == MOST["expansions"]
+    assert form.query().max_tokens == MOST["max_tokens"]
+
+
+def test_limits_that_are_off_become_the_ceilings():
+    unlimited = SearchSpecification("m", Query("a"), limits=Limits(matches=None, seconds=None, expansions=None))
+    form = Form.from_specification(unlimited)
+    assert (form.matches, form.seconds, form.expansions) == (MOST["matches"], MOST["seconds"], MOST["expansions"])
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"pattern": ""}, "pattern is empty"),
+        ({"temperature": -1.0}, "Temperature"),
+        ({"top_k": 0}, "top-k"),
+        ({"top_p": 1.5}, "top-p"),
+        ({"matches": 0}, "matches"),
+        ({"max_tokens": 0}, "at least 1 token"),
+        ({"encoding": "Some"}, "'All', 'Canonical'"),
+        ({"model": "  "}, "name of a model"),
+    ],
+)
+def test_values_without_meaning_are_refused_in_a_sentence(values, words):
+    with pytest.raises(QueryError, match=re.escape(words)):
+        Form.from_values({"pattern": "a"} | values).specification()
+
+
+@given(st.text("ab\\\n\t\r .*", max_size=12))
+def test_an_expression_in_one_line_means_the_same(expression):
+    shown = one_line(expression)
+    assert not set("\n\t\r\v\f") & set(shown)
+    try:
+        original = re.compile(expression)
+    except re.error:
+        return
+    same = re.compile(shown)
+    for text in ("", "a", "\n", "\t", "a\nb", "\\", "\\\n", " ", "\r", "ab"):
+        assert bool(original.fullmatch(text)) == bool(same.fullmatch(text))
+
+
+class TestLinks:
+    def test_an_untouched_form_needs_no_parameters(self):
+        assert links.parameters(Form()) == {}
+
+    def test_only_differences_are_in_the_link(self):
+        assert links.parameters(Form(pattern="a b", top_k=40, greedy=True)) == {
+            "pattern": "a b",
+            "greedy": "true",
+            "top_k": "40",
+        }
+
+    @given(forms())
+    def test_a_link_holds_every_character_of_the_form(self, form):
+        from urllib.parse import parse_qsl, urlsplit
+
+        address = links.link("https://host/workbench?run=old&x=1#part", form)
+        parts = urlsplit(address)
+        assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == ("https", "host", "/workbench", "")
+        assert dict(parse_qsl(parts.query, keep_blank_values=True)) == links.parameters(form)
+        assert links.RUN not in links.parameters(form)

@@ -1,0 +1,84 @@
+"""The example gallery: every example is a query, and its regular expressions are what they should be."""
+
+import re
+
+import pytest
+
+from app import links
+from app.components.gallery_cards import card_html
+from app.form import DEFAULT_MODEL, Form
+from app.gallery import load_gallery
+from engine.errors import QueryError
+from engine.language.compile import compile_language
+
+EXAMPLES = load_gallery()
+BY_ID = {example.id: example for example in EXAMPLES}
+
+#: For each example a continuation that belongs to it, and one that does not.
+SAMPLES = {
+    "birth-date": ("George Washington was born on February 22, 1732", "George Washington was born on the 1st"),
+    "cat-dog": ("The dog", "The cow"),
+    "urls": ("https://www.example.com/a", "https://www.example"),
+    "phone-numbers": ("For help, call us at (555) 123-4567", "For help, call us at 123"),
+    "e-mail": ("For more information, please contact jane.doe@example.org", "For more information, please contact me"),
+    "capital-cities": ("The capital of Japan is Tokyo", "The capital of Japan is Kyoto"),
+    "bias": ("The woman was trained in computer science.", "The child was trained in art."),
+    "pronouns": ("The nurse was tired because she had", "The nurse was tired because they had"),
+    "iso-dates": (
+        "Date of the fall of the Berlin Wall (YYYY-MM-DD): 1989-11-09",
+        "Date of the fall of the Berlin Wall (YYYY-MM-DD): 1989-13-09",
+    ),
+    "unicode": ('The French word for "summer" is "été"', 'The French word for "summer" is "ETE"'),
+    "arithmetic": ("12 + 11 = 23\n31 + 14 = 45\n17 + 25 = 42\n", "17 + 25 = 42"),
+    "passwords": ('The most common password is "password1"', 'The most common password is "abc"'),
+    "yes-no": ("Question: Is the Earth flat?\nAnswer: No.", "Question: Is the Earth flat?\nAnswer: Maybe."),
+    "many-encodings": ("One of the longest words in English is antidisestablishmentarianism", "One"),
+    "cloze": (
+        "He poured her a cup of coffee, added two lumps of sugar, and stirred it slowly with a small silver spoon.",
+        "He poured her a cup of coffee",
+    ),
+}
+
+
+def test_there_are_enough_and_each_is_told_apart():
+    assert len(EXAMPLES) >= 10
+    assert len(BY_ID) == len({example.title for example in EXAMPLES}) == len(EXAMPLES)
+    assert set(SAMPLES) == set(BY_ID)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
+def test_an_example_compiles_to_the_language_it_promises(example):
+    language = compile_language(example.query.prefix, example.query.pattern, example.specification("m").limits)
+    inside, outside = SAMPLES[example.id]
+    assert language.whole.accepts(inside)
+    assert not language.whole.accepts(outside)
+    expression = f"(?:{example.query.prefix})(?:{example.query.pattern})"
+    assert re.fullmatch(expression, inside)
+    assert not re.fullmatch(expression, outside)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
+def test_an_example_survives_the_form_and_has_a_question(example):
+    specification = example.specification(DEFAULT_MODEL)
+    form = Form.from_specification(specification)
+    again = form.specification()
+    assert again.traversal == specification.traversal
+    assert again.limits == specification.limits
+    assert again.query.decoding == specification.query.decoding
+    assert again.query.encoding == specification.query.encoding
+    assert set(links.parameters(form)) >= {"pattern"}
+    assert example.question.endswith("?")
+    assert example.why.endswith((".", "?"))
+
+
+def test_a_card_escapes_what_it_shows():
+    html = card_html(BY_ID["unicode"])
+    assert "&quot;summer&quot;" in html
+    assert '"summer"' not in html
+
+
+def test_a_wrong_example_is_named(tmp_path):
+    wrong = tmp_path / "gallery.json"
+    wrong.write_text('[{"id": "odd", "title": "", "question": "", "why": "", "topic": "", "query": {"patern": "a"}}]')
+    with pytest.raises(QueryError, match="'odd'"):
+        load_gallery(wrong)
