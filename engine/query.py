@@ -17,6 +17,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 from engine.errors import QueryError
@@ -62,7 +63,7 @@ class Record:
         """
         if not isinstance(data, Mapping):
             raise QueryError(f"{cls.__name__} is described by a JSON object, not by {type(data).__name__}.")
-        hints = typing.get_type_hints(cls)
+        hints = _field_types(cls)
         known = {item.name for item in dataclasses.fields(cls)}  # type: ignore[arg-type]
         unknown = sorted(set(data) - known)
         if unknown:
@@ -72,6 +73,12 @@ class Record:
             return cls(**values)
         except TypeError as error:
             raise QueryError(f"{cls.__name__} is incomplete: {error}.") from error
+
+
+@lru_cache(maxsize=None)
+def _field_types(record: type) -> dict[str, Any]:
+    """The types of a record's fields; looked up once a class, because a graph has thousands of records."""
+    return typing.get_type_hints(record)
 
 
 def _plain(value: Any) -> Any:

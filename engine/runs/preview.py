@@ -1,43 +1,42 @@
-"""What a query will ask, shown while it is typed. (The records; the computation follows.)"""
+"""What a query will ask, shown while it is typed: explained, counted, drawn, before any model is loaded.
+
+    prefix "The"   pattern " (cat|dog)s?"
+        4 strings: "The cat", "The dog", "The cats", "The dogs"
+        pattern, characters 1 to 10: one of 2 alternatives ...
+        the automaton over characters, and the one over the model's tokens
+
+Any keystroke may make a pattern that takes for ever to compile. So previews are computed in child processes with a
+limit of time and memory, a few of them, so that one person's hard pattern does not hold up another's easy one. A child
+keeps the tokenizers it has used; the parent keeps the last previews, because people go back and forth.
+"""
 
 from __future__ import annotations
 
+import json
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
+from engine.errors import RelensError
+from engine.language.isolation import IsolatedPool
+from engine.language.language import LanguageCompiler
 from engine.query import Limits, Query, Record
+from engine.runs.graphs import Graph, GraphArc, language_graph, token_graph
+from engine.tokens.compiled import compile_query
+from engine.tokens.tokenizer import Tokenizer
 
+__all__ = ["Explanation", "Graph", "GraphArc", "Preview", "Previewer", "preview_query"]
 
-@dataclass(frozen=True)
-class GraphArc(Record):
-    """One drawn arc: `count` parallel arcs of the automaton from `source` to `target` under one label.
+log = logging.getLogger(__name__)
 
-    The label is plain text for people (a space is `␣`, a line break `\\n`), not escaped for any output format.
-    in_prefix: the arc belongs to the query's prefix.
-    """
-
-    source: int
-    target: int
-    label: str
-    count: int
-    in_prefix: bool
-
-
-@dataclass(frozen=True)
-class Graph(Record):
-    """An automaton to draw: states 0 to shown_states - 1, of which `finals` accept and `start` is where to begin.
-
-    unfinished: states some of whose arcs are not drawn. total_states, total_arcs: of the automaton itself, None where
-    they are made as they are reached. note: what is not shown and why, "" where everything is.
-    """
-
-    start: int
-    finals: tuple[int, ...]
-    shown_states: int
-    arcs: tuple[GraphArc, ...]
-    unfinished: tuple[int, ...]
-    total_states: int | None
-    total_arcs: int | None
-    note: str
+EXAMPLES = 8
+#: How many previews the parent remembers.
+REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,9 @@ class Preview(Record):
     """Everything the Workbench shows of a query before it runs.
 
     strings: how many strings the language has, in words; finite: whether that is a finite number. examples: a few of
-    its strings, shortest first. notes: what the user should know of the encoding. seconds: to compute all of this.
+    its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_states, token_arcs:
+    of the automaton over tokens, None where it is made as it is reached. notes: what the user should know of the
+    encoding. seconds: to compute all of this.
     """
 
     prefix_parts: tuple[Explanation, ...]
@@ -74,16 +75,115 @@ class Preview(Record):
     seconds: float
 
 
-class Previewer:
-    """Previews computed in limited child processes, so that a hostile pattern holds up nobody; safe for threads."""
+def preview_query(
+    query: Query,
+    tokenizer: Tokenizer,
+    limits: Limits | None = None,
+    max_states: int = 60,
+    compiler: LanguageCompiler | None = None,
+) -> Preview:
+    """The preview of `query` for `tokenizer`, computed in this process; raises what `compile_query` raises.
 
-    def __init__(self, pool_size: int = 4) -> None:
-        raise NotImplementedError
+    max_states: how many branching states a graph shows at most.
+    """
+    from engine.language.counting import count_strings, describe_count, example_strings
+
+    begun = time.perf_counter()
+    compiled = compile_query(query, tokenizer, limits or Limits(), compiler)
+    whole = compiled.language.whole
+    count = count_strings(whole)
+    return Preview(
+        prefix_parts=_explained(query.prefix),
+        pattern_parts=_explained(query.pattern),
+        strings=describe_count(count),
+        finite=count is not None,
+        examples=tuple(example_strings(whole, EXAMPLES)),
+        language_graph=language_graph(whole, max_states),
+        token_graph=token_graph(compiled.automaton, tokenizer, max_states),
+        language_states=compiled.sizes.language_states,
+        language_arcs=compiled.sizes.language_arcs,
+        token_states=compiled.sizes.token_states,
+        token_arcs=compiled.sizes.token_arcs,
+        notes=compiled.notes,
+        seconds=time.perf_counter() - begun,
+    )
+
+
+def _explained(source: str) -> tuple[Explanation, ...]:
+    from engine.language.explain import explain
+
+    return tuple(
+        Explanation(part.start, part.end, part.depth, part.text, part.meaning)
+        for part in (explain(source) if source else ())
+    )
+
+
+def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """`preview_query` for a child process: JSON in, JSON out."""
+    query, limits = Query.from_json(payload["query"]), Limits.from_json(payload["limits"])
+    return {"preview": preview_query(query, _tokenizer(payload["model"]), limits).to_json()}
+
+
+def warm_up() -> None:
+    """What every new child does before its first job."""
+    from engine.language import compile
+
+    compile.warm_up()
+
+
+@lru_cache(maxsize=4)
+def _tokenizer(name: str) -> Tokenizer:
+    from engine.models.loading import load_tokenizer
+
+    return load_tokenizer(name, enforce_allow_list=True)
+
+
+class Previewer:
+    """Previews computed in limited child processes; safe for threads.
+
+    `pool_size` is how many are computed at once; one more has to wait. `call` computes the preview's JSON from a
+    payload, by default in the pool.
+    """
+
+    def __init__(self, pool_size: int = 4, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
+        self._pool = (
+            IsolatedPool("engine.runs.preview:preview_job", pool_size, warm_up="engine.runs.preview:warm_up")
+            if call is None
+            else None
+        )
+        self._call = call or self._call_pool
+        self._remembered: OrderedDict[str, Preview] = OrderedDict()
+        self._mutex = threading.Lock()
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
-        """The preview of `query` for the tokenizer of `model_name`. Raises `RelensError`s with their sentences."""
-        raise NotImplementedError
+        """The preview of `query` for the tokenizer of `model_name`.
+
+        Raises the errors of compilation, `ModelError` for a model that is unknown or not allowed, and `LimitError` for
+        a query that takes more time or memory than `limits` allow.
+        """
+        payload = {"query": query.to_json(), "model": model_name, "limits": (limits or Limits()).to_json()}
+        key = json.dumps(payload)
+        with self._mutex:
+            if key in self._remembered:
+                self._remembered.move_to_end(key)
+                return self._remembered[key]
+        preview = Preview.from_json(self._call(payload)["preview"])
+        with self._mutex:
+            self._remembered[key] = preview
+            if len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        return preview
 
     def close(self) -> None:
         """End the child processes."""
-        raise NotImplementedError
+        if self._pool is not None:
+            self._pool.close()
+
+    def _call_pool(self, payload: dict[str, Any]) -> Mapping[str, Any]:
+        assert self._pool is not None
+        limits = payload["limits"]
+        try:
+            return self._pool.call(payload, limits["compile_seconds"], limits["compile_bytes"])
+        except RuntimeError as error:  # a bug, told with its traceback: for the log, not for the page
+            log.error("%s", error)
+            raise RelensError("The preview failed inside Relens; the log has the particulars.") from error
