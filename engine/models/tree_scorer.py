@@ -87,6 +87,11 @@ class TreeScorer(Scorer):
         given = np.asarray(nodes, np.int64)
         self._residency.drop(given[given != ROOT])
 
+    @property
+    def resident_tokens(self) -> int:
+        """How many tokens have their keys and values in memory."""
+        return len(self._residency)
+
     def _check(self, asked: IntArray) -> None:
         if self._begin_of_text is None and (asked == ROOT).any():
             raise ModelError("Without a begin-of-text token the model has no distribution at the start of a text.")
