@@ -1,11 +1,11 @@
 """Distinct matches a second: best-first search against sampling with `generate()`.
 
-    python benchmarks/extraction.py [--seconds 30] [--batch 64]
+    python -m benchmarks.extraction [--seconds 30] [--batch 64]
 
-Both continue `https://www.` under top-k 40 with the same model for the same seconds. A sample of n new tokens counts when the
-URL pattern matches at its start (the longest such match is taken); only distinct strings count, for both. The sampler
-generates in batches with a key/value cache, for n = 1, 2, 4, ... 64, and the search is compared with the best n
-(ReLM section 4.1, where every match was also asked of the web; here what is compared is the finding).
+Both continue `https://www.` under top-k 40 with the same model for the same seconds. A sample of n new tokens counts
+when the URL pattern matches at its start (the longest such match is taken); only distinct strings count, for both.
+The sampler generates in batches with a key/value cache, for n = 1, 2, 4, ... 64, and the search is compared with the
+best n (ReLM section 4.1, where every match was also asked of the web; here what is compared is the finding).
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import re
 import time
 from typing import Any
 
-import machine
-import questions
 import torch
 
+from benchmarks import machine, questions
 from engine import Limits, load_model, search
 from engine.models.language_model import LanguageModel
 

@@ -1,11 +1,11 @@
 """Best-first search against expanding the same nodes one at a time, each from its first token.
 
-    python benchmarks/shortest_path.py [--query url|date|both] [--dtype float32|bfloat16] [--sample 150]
+    python -m benchmarks.shortest_path [--query url|date|both] [--dtype float32|bfloat16] [--sample 150]
 
-For each query: the search as it is; then a sample of the very nodes it expanded, one forward a node without a key/value
-cache and without a batch, in the same process; CPU seconds a node of both, and their ratio. Also: tokens computed for each
-expansion that was needed (whose rank is at least that of the last match), the share of wall time inside the model, and
-the seconds to the first match.
+For each query: the search as it is; then a sample of the very nodes it expanded, one forward a node without a
+key/value cache and without a batch, in the same process; CPU seconds a node of both, and their ratio. Also: tokens
+computed for each expansion that was needed (whose rank is at least that of the last match), the share of wall time
+inside the model, and the seconds to the first match.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import machine
-import questions
 import torch
 
+from benchmarks import machine, questions
 from engine import Limits, Query, ShortestPath, load_model, search
 from engine.models.language_model import LanguageModel
 from engine.models.scoring import Scorer

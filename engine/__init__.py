@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from engine.query import Limits as Limits
     from engine.query import Query as Query
     from engine.query import ShortestPath as ShortestPath
-    from engine.search import SearchRun as SearchRun
-    from engine.search import search as search
+    from engine.search_run import SearchRun as SearchRun
+    from engine.search_run import search as search
     from engine.tokens.compiled import CompiledQuery as CompiledQuery
     from engine.tokens.compiled import compile_query as compile_query
     from engine.traversal.results import Match as Match
@@ -44,8 +44,8 @@ _HOME = {
     "Limits": "engine.query",
     "Query": "engine.query",
     "ShortestPath": "engine.query",
-    "SearchRun": "engine.search",
-    "search": "engine.search",
+    "SearchRun": "engine.search_run",
+    "search": "engine.search_run",
     "CompiledQuery": "engine.tokens.compiled",
     "compile_query": "engine.tokens.compiled",
     "Match": "engine.traversal.results",

@@ -17,7 +17,7 @@ from engine.errors import QueryError, RegexError, RelensError
 from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
 
 if TYPE_CHECKING:
-    from engine.search import SearchRun
+    from engine.search_run import SearchRun
     from engine.traversal.results import Match, Progress
 
 
@@ -150,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         compile_language(query.prefix, query.pattern, limits)
         from engine.models.loading import load_model
-        from engine.search import search
+        from engine.search_run import search
 
         run = search(
             load_model(options.model, device=options.device, dtype=options.dtype),

@@ -1,0 +1,52 @@
+"""What tests of several rooms share: a tiny causal model of random weights with its own tokenizer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+# No test may reach for a model hub, whatever it asks for.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+TEXT = """
+The cat sat on the mat, and the dog sat on the log. The cats and the dogs were trained in art and science.
+George Washington was born on July 4, 1732; call 555-1234 or write to cat.dog@example.com, see https://www.example.com.
+"""
+
+
+@pytest.fixture(scope="session")
+def tiny_model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with safetensors, configuration and tokenizer of a two-layer GPT-2 with 400 tokens."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    folder = tmp_path_factory.mktemp("tiny-gpt2")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(TEXT.splitlines() * 4, trainer)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text('{"eos_token": "<|endoftext|>"}')
+    torch.manual_seed(0)
+    configuration = GPT2Config(
+        vocab_size=tokenizer.get_vocab_size(),
+        n_embd=32,
+        n_layer=2,
+        n_head=4,
+        n_positions=128,
+        bos_token_id=0,
+        eos_token_id=0,
+        initializer_range=0.4,
+    )
+    GPT2LMHeadModel(configuration).save_pretrained(folder)
+    return folder
