@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from re import _casefix, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
@@ -58,7 +58,7 @@ def complement(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(missing)
 
 
-@lru_cache(maxsize=None)
+@cache
 def category_ranges(category: str, ascii_only: bool) -> Ranges:
     r"""The characters of `\d`, `\s`, `\w` or one of their negations, as `re` has them (some 0.1 s the first time)."""
     if category[1].isupper():

@@ -33,6 +33,8 @@ from engine.language.openfst import Arcs, minimal
 from engine.language.syntax import Concatenation, Node, parse_regex
 from engine.query import Limits
 
+__all__ = ["Language", "compile_job", "compile_language", "compile_regex", "warm_up"]
+
 #: A construction may be this many times larger than the automaton it is allowed to end in.
 _WORKING_STATES = 10
 #: Arcs, one a byte class, that are handed to OpenFst at most (16 bytes each, some 100 in use while it works).
@@ -181,8 +183,11 @@ def _numbered(
     number = np.full(len(final) + 1, -1, np.int32)  # the last entry keeps -1 for "no transition"
     number[start] = 0
     order = [start]
+    # Bytes that no state tells from the byte before need not be looked at.
+    tells_apart = np.flatnonzero((transitions[:, 1:] != transitions[:, :-1]).any(axis=0)) + 1
+    rows = transitions[:, [0, *tells_apart]]
     for state in order:
-        for destination in dict.fromkeys(transitions[state].tolist()):
+        for destination in dict.fromkeys(rows[state].tolist()):
             if destination >= 0 and number[destination] < 0:
                 number[destination] = len(order)
                 order.append(destination)
