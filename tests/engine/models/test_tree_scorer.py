@@ -195,7 +195,7 @@ def test_a_forward_that_fails_leaves_nothing_half_computed(monkeypatch: pytest.M
         raise ModelError("out of memory")
 
     with monkeypatch.context() as patch:
-        patch.setattr(forward("llama"), "logits", fail)
+        patch.setattr(forward("llama", torch.float32), "logits", fail)
         with pytest.raises(ModelError):
             subject.log_probs(nodes)
     assert_right(subject.log_probs(nodes), "llama", subject, nodes, BEGIN)
