@@ -94,7 +94,8 @@ def graph_to_dot(graph: Graph) -> str:
         )
         shape = "doublecircle" if state in finals else "circle"
         style = ', style="dashed"' if state in unfinished else ""
-        lines.append(f'{state} [label="{state}", shape={shape}, class="{classes}"{style}];')
+        name = "…" if state in unfinished else state
+        lines.append(f'{state} [label="{name}", shape={shape}, class="{classes}"{style}];')
     for arc in graph.arcs:
         name = "prefix" if arc.in_prefix else ""
         lines.append(f'{arc.source} -> {arc.target} [label="{quoted_label(arc.label)}", class="{name}"];')

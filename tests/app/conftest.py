@@ -1,0 +1,32 @@
+"""The dashboard's pages on fakes: real scripts, no model, no browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import app.services
+from app.services import Services
+from tests.app.fakes import FakePreviewer, FakeStore, FakeSupervisor
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def services(monkeypatch):
+    """Services on fakes, which every page gets."""
+    made = Services(FakeStore(), FakeSupervisor(), FakePreviewer())
+    monkeypatch.setattr(app.services, "get_services", lambda: made)
+    yield made
+    made.threads.shutdown()
+    made.drawers.shutdown()
+
+
+@pytest.fixture
+def dashboard(services, monkeypatch):
+    """The dashboard on its Start page, not yet run."""
+    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+    return AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=30)

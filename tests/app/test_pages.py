@@ -1,0 +1,278 @@
+"""The pages on fakes: what a person sees and does, without a browser."""
+
+import math
+
+import pytest
+
+from app.gallery import load_gallery
+from engine.errors import LimitError, StoreError
+from engine.query import Decoding, Query
+from engine.runs.specification import InspectSpecification, SearchSpecification
+from tests.app.fakes import match_row
+
+WORKBENCH = "../pages/workbench.py"
+
+
+def html_of(page):
+    return "\n".join(element.proto.body for element in page.get("html"))
+
+
+def captions(page):
+    return "\n".join(caption.value for caption in page.caption)
+
+
+@pytest.fixture
+def workbench(dashboard):
+    dashboard.run()
+    page = dashboard.switch_page(WORKBENCH).run()
+    assert not page.exception
+    return page
+
+
+def ask(page, pattern, **values):
+    page.text_input(key="pattern").set_value(pattern)
+    for key, value in values.items():
+        kind = {"prefix": page.text_input, "greedy": page.toggle}.get(key, page.number_input)
+        kind(key=key).set_value(value)
+    page.run()
+    assert not page.exception
+    return page
+
+
+def start_run(page, services, pattern="cat"):
+    ask(page, pattern).button(key="run_button").click().run()
+    return run_of(page)
+
+
+def run_of(page):
+    """The run in the page's address."""
+    value = page.query_params["run"]
+    return value if isinstance(value, str) else value[0]
+
+
+PROGRESS = {"found_mass": 0.12, "remaining_mass": 0.22, "seconds_total": 1.5, "expansions": 9, "forwards": 3}
+
+
+class TestStart:
+    def test_says_what_this_is_and_offers_the_gallery(self, dashboard):
+        page = dashboard.run()
+        assert not page.exception
+        words = html_of(page)
+        assert "regular expression" in words
+        for example in load_gallery():
+            assert example.question.split("'")[0] in words
+
+    def test_shows_worker_model_and_queue(self, dashboard, services):
+        services.store.submit(SearchSpecification("m", Query("a")))
+        words = html_of(dashboard.run())
+        assert "Ready" in words
+        assert "smollm2-135m" in words
+        assert "1 waiting" in words
+
+    def test_looking_keeps_the_worker_alive(self, dashboard, services):
+        dashboard.run()
+        assert services.supervisor.ensured >= 1
+
+    def test_a_store_that_cannot_be_read_is_one_sentence(self, dashboard, services, monkeypatch):
+        def fail():
+            raise StoreError("The disk is full.")
+
+        monkeypatch.setattr(services.store, "workers", fail)
+        page = dashboard.run()
+        assert not page.exception
+        assert [error.value for error in page.error] == ["The disk is full."]
+
+
+class TestQuestion:
+    def test_an_empty_form_offers_a_way_on_and_no_run(self, workbench):
+        assert workbench.button(key="run_button").disabled
+        assert "Write a pattern" in html_of(workbench)
+
+    def test_a_pattern_is_counted_explained_and_can_be_run(self, workbench):
+        ask(workbench, "cat", prefix="The ")
+        words = html_of(workbench)
+        assert "1 string" in words
+        assert "The␣cat" in words
+        assert "this text" in words
+        assert not workbench.button(key="run_button").disabled
+
+    def test_an_error_shows_its_sentence_and_the_caret_and_keeps_the_text(self, workbench):
+        ask(workbench, "ab(c", prefix="The")
+        assert [error.value for error in workbench.error] == [
+            "Missing ), unterminated subpattern, at position 2 of the pattern."
+        ]
+        assert "ab(c\n  ^" in [code.value for code in workbench.code]
+        assert workbench.button(key="run_button").disabled
+        assert workbench.text_input(key="pattern").value == "ab(c"
+        assert workbench.text_input(key="prefix").value == "The"
+
+    def test_hostile_text_is_escaped(self, workbench):
+        ask(workbench, "<img src=x onerror=alert(1)>")
+        assert "<img" not in html_of(workbench)
+        assert "&lt;img" in html_of(workbench)
+
+    def test_a_pattern_that_is_too_large_says_so(self, workbench):
+        ask(workbench, "slow")
+        assert "not ready in time" in workbench.error[0].value
+
+    def test_the_same_query_as_code(self, workbench):
+        ask(workbench, "cat", top_k=40)
+        codes = [code.value for code in workbench.code]
+        assert any("decoding=Decoding(top_k=40)" in code for code in codes)
+        assert any(code.startswith("python -m engine cat") and "--top-k 40" in code for code in codes)
+
+    def test_a_link_fills_the_form_and_runs_nothing(self, dashboard, services):
+        dashboard.query_params.update({"pattern": "a+b|c&d", "top_k": "40", "greedy": "false"})
+        page = dashboard.switch_page(WORKBENCH).run()
+        assert page.text_input(key="pattern").value == "a+b|c&d"
+        assert page.number_input(key="top_k").value == 40
+        assert services.store.runs == {}
+
+
+class TestRun:
+    def test_run_submits_what_the_form_says(self, workbench, services):
+        ask(workbench, "cat", prefix="The ", top_k=40, matches=7)
+        workbench.button(key="run_button").click().run()
+        (run,) = services.store.runs.values()
+        specification = SearchSpecification.from_json(
+            {name: value for name, value in run.specification.items() if name != "kind"}
+        )
+        assert specification.query == Query("cat", prefix="The ", decoding=Decoding(top_k=40))
+        assert specification.limits.matches == 7
+        assert specification.traversal.rank == "conditional"
+        assert run_of(workbench) == run.id
+
+    def test_a_full_queue_is_one_sentence(self, workbench, services, monkeypatch):
+        def full(specification):
+            raise LimitError("32 runs wait already.", limit="RELENS_QUEUE")
+
+        monkeypatch.setattr(services.store, "submit", full)
+        ask(workbench, "cat").button(key="run_button").click().run()
+        assert "32 runs wait already." in [error.value for error in workbench.error]
+        assert workbench.text_input(key="pattern").value == "cat"
+
+    def test_matches_arrive_with_each_look(self, workbench, services):
+        run_id = start_run(workbench, services)
+        services.store.change(run_id, status="running", stage="searching", progress=PROGRESS)
+        workbench.run()
+        assert "No match yet" in captions(workbench)
+        for count, text in enumerate((" cat", " dog"), 1):
+            services.store.add_rows(run_id, [match_row(text, "The", -float(count))])
+            workbench.run()
+            assert not workbench.exception
+            (table,) = [frame.value for frame in workbench.dataframe]
+            assert len(table) == count
+        assert list(table["Text"]) == ["cat", "dog"]
+        assert table["Probability"].tolist() == pytest.approx([math.exp(-1), math.exp(-2)])
+        assert "Between 12 % and 34 %" in html_of(workbench)
+
+    def test_stop_asks_for_the_end(self, workbench, services):
+        run_id = start_run(workbench, services)
+        services.store.change(run_id, status="running", stage="searching")
+        workbench.run()
+        assert not workbench.button(key="stop_button").disabled
+        workbench.button(key="stop_button").click().run()
+        assert services.store.stopped == [run_id]
+
+    def test_stop_is_idle_when_nothing_runs(self, workbench, services):
+        run_id = start_run(workbench, services)
+        services.store.change(run_id, status="done", progress=PROGRESS | {"ended": "exhausted"})
+        workbench.run()
+        workbench.run()
+        assert workbench.button(key="stop_button").disabled
+
+    def test_an_interrupted_run_keeps_its_rows_and_can_be_repeated(self, workbench, services):
+        run_id = start_run(workbench, services)
+        services.store.add_rows(run_id, [match_row(" cat", "The")])
+        services.store.change(run_id, status="interrupted", progress=PROGRESS)
+        workbench.run()
+        workbench.run()
+        assert "1 match found so far are kept" in html_of(workbench)
+        assert len(workbench.dataframe[0].value) == 1
+        workbench.button(key="repeat_button").click().run()
+        assert len(services.store.runs) == 2
+        assert run_of(workbench) == "run2"
+
+    def test_a_failed_run_says_why(self, workbench, services):
+        run_id = start_run(workbench, services)
+        services.store.change(run_id, status="failed", error="The model '<b>' is unknown.")
+        workbench.run()
+        assert "The model &#x27;&lt;b&gt;&#x27; is unknown." in html_of(workbench)
+
+    def test_encodings_are_merged_or_apart(self, workbench, services):
+        run_id = start_run(workbench, services)
+        rows = [match_row(" cat", "The", -1.0), match_row(" cat", "The", -2.0, canonical=False)]
+        services.store.add_rows(run_id, rows)
+        services.store.change(run_id, status="done", progress=PROGRESS)
+        workbench.run()
+        assert workbench.dataframe[0].value["Encodings"].tolist() == [2]
+        workbench.toggle(key="merge_encodings").set_value(False).run()
+        assert len(workbench.dataframe[0].value) == 2
+
+    def test_the_address_brings_back_the_run_and_its_query(self, dashboard, services):
+        run_id = services.store.submit(SearchSpecification("m", Query("do[gt]", prefix="A")))
+        services.store.add_rows(run_id, [match_row("dog", "A")])
+        dashboard.query_params["run"] = run_id
+        page = dashboard.switch_page(WORKBENCH).run()
+        assert not page.exception
+        assert page.text_input(key="pattern").value == "do[gt]"
+        assert run_of(page) == run_id
+        assert len(page.dataframe[0].value) == 1
+
+    def test_an_address_of_no_run_is_told_and_keeps_the_query(self, dashboard, services):
+        dashboard.query_params.update({"run": "nowhere", "pattern": "cat"})
+        page = dashboard.switch_page(WORKBENCH).run()
+        assert not page.exception
+        assert "not in the store" in page.warning[0].value
+        assert page.text_input(key="pattern").value == "cat"
+
+    def test_matches_of_another_query_are_told_apart(self, workbench, services):
+        run_id = start_run(workbench, services)
+        services.store.change(run_id, status="done", progress=PROGRESS)
+        workbench.run()
+        assert not [button for button in workbench.button if button.key == "restore_query"]
+        ask(workbench, "dog")
+        assert [button for button in workbench.button if button.key == "restore_query"]
+
+
+class TestOpenedMatch:
+    def opened(self, workbench, services):
+        run_id = start_run(workbench, services)
+        services.store.add_rows(run_id, [match_row(" cat", "The", -1.0)])
+        services.store.change(run_id, status="done", progress=PROGRESS)
+        workbench.run()
+        # A selection is made in the browser; here it is put where the browser puts it.
+        workbench.session_state[f"matches_{run_id}_True"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+        return run_id, workbench.run()
+
+    def test_its_tokens_are_asked_of_the_worker_and_shown(self, workbench, services):
+        _, page = self.opened(workbench, services)
+        (inspected,) = [run for run in services.store.runs.values() if run.kind == InspectSpecification.kind]
+        assert inspected.specification["token_ids"] == [1, 2, 3]
+        assert "Asking the model" in captions(page)
+        top = [{"token_id": 9, "text": " <i>", "log_prob": math.log(0.5)}]
+        readings = [
+            {"token_id": 1, "text": "The", "log_prob": None, "rank": None, "allowed": None, "top": []},
+            {"token_id": 2, "text": " <b>", "log_prob": math.log(0.25), "rank": 3, "allowed": True, "top": top},
+            {"token_id": 3, "text": "at", "log_prob": -0.1, "rank": 1, "allowed": False, "top": top},
+        ]
+        services.store.add_rows(inspected.id, readings)
+        services.store.change(inspected.id, status="done")
+        page.run()
+        assert not page.exception
+        table = page.dataframe[1].value
+        assert table["Token"].tolist() == ["The", "␣<b>", "at"]
+        assert table["Rank"].tolist()[1:] == [3, 1]
+        assert table["Probability"].tolist()[1] == pytest.approx(0.25)
+        assert table["Rather"].tolist()[1] == "␣<i> 50 %"
+        words = html_of(page)
+        assert "␣&lt;b&gt;" in words
+        assert "<b>at" not in words
+        assert len([run for run in services.store.runs.values() if run.kind == "inspect"]) == 1
+
+    def test_an_inspection_that_fails_says_why(self, workbench, services):
+        _, page = self.opened(workbench, services)
+        (inspected,) = [run for run in services.store.runs.values() if run.kind == InspectSpecification.kind]
+        services.store.change(inspected.id, status="failed", error="The model is gone.")
+        page.run()
+        assert "The model is gone." in [warning.value for warning in page.warning]
