@@ -81,8 +81,8 @@ def readings_table(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) ->
             "Kept": [None if place < prefix_tokens else reading["allowed"] for place, reading in enumerate(readings)],
             "Rather": [
                 "   ".join(
-                    f"{visible(text)} {narrative.log_probability_text(log_prob)}"
-                    for _, text, log_prob in reading["top"]
+                    f"{visible(other['text'])} {narrative.log_probability_text(other['log_prob'])}"
+                    for other in reading["top"]
                 )
                 for reading in readings
             ],
