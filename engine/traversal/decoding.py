@@ -55,8 +55,10 @@ def _nucleus_threshold(log_probs: torch.Tensor, top_p: float) -> torch.Tensor:
     return likeliest.gather(1, last[:, None])[:, 0]
 
 
-def log_kept_mass(log_probs: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+def log_kept_mass(log_probs: torch.Tensor, threshold: torch.Tensor, decoding: Decoding) -> torch.Tensor:
     """The log of the mass at or above the threshold: (rows,) float64, 0 where nothing is cut."""
+    if decoding.top_k is None and decoding.top_p is None:
+        return torch.zeros_like(threshold, dtype=torch.float64)
     kept = torch.where(log_probs >= threshold[:, None], log_probs, -torch.inf)
     mass = torch.logsumexp(kept, dim=1).double()
     return torch.where(torch.isneginf(threshold), torch.zeros_like(mass), mass)

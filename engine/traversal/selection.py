@@ -64,7 +64,7 @@ def select_children(
     """
     after = tempered(log_probs, decoding.temperature)
     threshold = least_log_prob(after, decoding)
-    kept_mass = log_kept_mass(after, threshold)
+    kept_mass = log_kept_mass(after, threshold, decoding)
     if dense is None:
         dense = log_probs.device.type != "cpu"
     if dense:

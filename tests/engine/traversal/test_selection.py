@@ -39,8 +39,8 @@ def test_kept_mass():
     rows = random_rows(1, 4, 50)
     threshold = least_log_prob(rows, Decoding(top_k=5))
     kept = torch.where(rows >= threshold[:, None], rows.exp(), 0.0).sum(dim=1)
-    assert torch.allclose(log_kept_mass(rows, threshold).exp().float(), kept, atol=1e-6)
-    assert log_kept_mass(rows, least_log_prob(rows, Decoding())).tolist() == [0.0] * 4
+    assert torch.allclose(log_kept_mass(rows, threshold, Decoding(top_k=5)).exp().float(), kept, atol=1e-6)
+    assert log_kept_mass(rows, least_log_prob(rows, Decoding()), Decoding()).tolist() == [0.0] * 4
 
 
 @st.composite
