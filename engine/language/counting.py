@@ -26,7 +26,7 @@ from engine.language.automaton import ByteAutomaton
 _READABILITY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "
 #: The price of a byte in examples is _BYTE_PRICE and something for unreadable ones: shortest first, then readable.
 _BYTE_PRICE = 1000
-_MOST_STEPS = 200_000
+_MOST_PUSHES = 200_000
 
 
 class _Edges(NamedTuple):
@@ -114,12 +114,12 @@ def example_strings(automaton: ByteAutomaton, count: int) -> tuple[str, ...]:
         return ()
     prices = _byte_prices()
     to_pay = _cheapest_ends(automaton, prices)
-    preferred = np.argsort(prices, kind="stable")
+    preferred = np.array(sorted(range(256), key=_preference))
     examples: list[str] = []
     # Entries: price of the whole string so far and to come, then deepest first, then in order of preference.
     frontier: list[tuple[int, int, int, int, bytes, bool]] = [(to_pay[0], 0, 0, 0, b"", False)]
     made = 0
-    while frontier and len(examples) < count and made < _MOST_STEPS:
+    while frontier and len(examples) < count and made < _MOST_PUSHES:
         price, _, _, state, path, complete = heapq.heappop(frontier)
         if complete:
             examples.append(path.decode())
@@ -176,6 +176,12 @@ def _backwards(automaton: ByteAutomaton) -> list[int] | None:
             if not open_arcs[source]:
                 order.append(source)
     return order if len(order) == automaton.states else None
+
+
+def _preference(byte: int) -> int:
+    """The rank of a byte among those that cost the same."""
+    place = _READABILITY.find(chr(byte))
+    return byte + len(_READABILITY) if place < 0 else place
 
 
 def _byte_prices() -> npt.NDArray[np.int64]:
