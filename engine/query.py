@@ -17,7 +17,6 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Literal, Self
 
 from engine.errors import QueryError
@@ -75,10 +74,14 @@ class Record:
             raise QueryError(f"{cls.__name__} is incomplete: {error}.") from error
 
 
-@lru_cache(maxsize=None)
+#: The types of each record's fields, looked up once: a graph has thousands of records.
+_FIELD_TYPES: dict[type, dict[str, Any]] = {}
+
+
 def _field_types(record: type) -> dict[str, Any]:
-    """The types of a record's fields; looked up once a class, because a graph has thousands of records."""
-    return typing.get_type_hints(record)
+    if record not in _FIELD_TYPES:
+        _FIELD_TYPES[record] = typing.get_type_hints(record)
+    return _FIELD_TYPES[record]
 
 
 def _plain(value: Any) -> Any:

@@ -64,6 +64,14 @@ class Services(Protocol):
         """Whatever is slow to start and can be started before the first run."""
         ...
 
+    def likely_model(self) -> str | None:
+        """The model that the first run will probably ask for."""
+        ...
+
+    def check_model(self, name: str) -> None:
+        """Raise what is known to be wrong with a name before anything is loaded, or let go of."""
+        ...
+
     def load_model(self, name: str, report: Callable[[str, float], None]) -> LoadedModel:
         """The model of that name; `report` is told a few words and a fraction, 0 to 1."""
         ...
@@ -96,6 +104,19 @@ class EngineServices:
     def prepare(self) -> None:
         """Import torch, and start the compiler's child process."""
         import engine.search_run  # noqa: F401
+
+    def likely_model(self) -> str | None:
+        """The first of the catalogue, where the operator allows it."""
+        from engine.models.catalogue import available_models
+
+        return next((entry.name for entry in available_models()), None)
+
+    def check_model(self, name: str) -> None:
+        """Refuse what the operator does not allow, and what is no model's name."""
+        from engine.models.catalogue import check_allowed, resolve
+
+        check_allowed(name)
+        resolve(name)
 
     def load_model(self, name: str, report: Callable[[str, float], None]) -> LoadedModel:
         """A model from the operator's allow-list."""
@@ -142,6 +163,4 @@ class EngineServices:
 
     def close(self) -> None:
         """End the compiler's child process."""
-        close = getattr(self._compiler, "close", None)
-        if close is not None:
-            close()
+        self._compiler.close()

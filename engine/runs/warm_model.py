@@ -4,8 +4,8 @@
     get("gpt2")          the same object, at once
     get("smollm2-135m")  lets go of gpt2 first: two models at once may be more than the memory holds
 
-A run that is stopped while its model loads does not stop the loading: whoever asks for the same model next waits for
-the rest of it only.
+A name that is refused costs nobody a loaded model. A run that is stopped while its model loads does not stop the
+loading: whoever asks for the same model next waits for the rest of it only.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class WarmModel:
         self._loading_name = ""
         self._latest: list[tuple[str, float]] = []
 
+    def expect(self, name: str) -> None:
+        """Begin to load a model that somebody will probably ask for."""
+        if self._model is None and self._loading is None:
+            self._begin(name)
+
     @property
     def name(self) -> str:
         """Name of the model that is loaded, "" for none."""
@@ -46,6 +51,7 @@ class WarmModel:
         """The model of that name. Raises `Left` when `should_leave` says so first, and what loading raises."""
         if self._model is not None and self.name == name:
             return self._model
+        self._services.check_model(name)
         if self._loading is not None and self._loading_name != name:
             self._let_go_of_other(should_leave, report)
         if self._model is not None:

@@ -74,6 +74,9 @@ class Worker:
         self._pulse.start()
         try:
             self._services.prepare()
+            likely = self._services.likely_model()
+            if likely is not None:
+                self._models.expect(likely)
             self._pulse.state = "idle"
             while not self._ending.is_set():
                 try:

@@ -83,6 +83,7 @@ class FakeSearch:
 
 class FakeServices:
     def __init__(self) -> None:
+        self.likely: str | None = None
         self.loaded: list[str] = []
         self.reclaimed = 0
         self.may_load = threading.Event()
@@ -90,9 +91,16 @@ class FakeServices:
     def prepare(self) -> None:
         pass
 
-    def load_model(self, name: str, report: Callable[[str, float], None]) -> FakeModel:
+    def likely_model(self) -> str | None:
+        return self.likely
+
+    def check_model(self, name: str) -> None:
         if name == "missing":
             raise ModelError("There is no model called 'missing'.")
+
+    def load_model(self, name: str, report: Callable[[str, float], None]) -> FakeModel:
+        if name == "broken":
+            raise ModelError("The model 'broken' has no weights.")
         report("Reading the weights", 0.5)
         if name == "slow":
             self.may_load.wait(LONG_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 
 import pytest
@@ -11,7 +12,7 @@ from engine.errors import StoreError
 from engine.runs.lock import ANOTHER_WORKER
 from engine.runs.specification import InspectSpecification
 from engine.runs.store import Store
-from engine.runs.worker import watch_over
+from engine.runs.worker import Worker, watch_over
 from tests.engine.runs.fakes import match, specification
 from tests.engine.runs.helpers import dead_pid, wait_until
 
@@ -45,10 +46,30 @@ def test_the_model_is_kept_for_the_next_run_and_replaced_for_another(store, work
     assert store.workers()[0].device == "cpu"
 
 
+def test_a_model_that_is_refused_does_not_cost_the_loaded_one(store, worker, services):
+    for model, status_then in (("one", "done"), ("missing", "failed"), ("one", "done")):
+        assert ends(store, store.submit(specification("1", model))).status == status_then
+    assert services.loaded == ["one"]
+
+
+def test_the_likely_model_is_loaded_before_anybody_asks(store, services):
+    services.likely = "slow"
+    worker = Worker(store, services)
+    thread = threading.Thread(target=worker.serve, daemon=True)
+    thread.start()
+    services.may_load.set()
+    wait_until(lambda: services.loaded == ["slow"])
+    assert ends(store, store.submit(specification("1", "slow"))).status == "done"
+    assert services.loaded == ["slow"]
+    worker.end()
+    thread.join(20)
+
+
 @pytest.mark.parametrize(
     ("pattern", "model", "sentence"),
     [
         ("1", "missing", "There is no model called 'missing'."),
+        ("1", "broken", "The model 'broken' has no weights."),
         ("refuse", "fake", "This query has no meaning."),
         (
             "bug",
