@@ -1,19 +1,286 @@
-"""Canonical encodings."""
+"""Canonical encodings: exactly the sequences that the tokenizer itself produces, for finite and infinite languages.
+
+For `cats?` and GPT-2 there are two, `cat` and `c` `ats`, though `cats` could be spelled in ten ways. The automaton is
+put together from the rooms next door and explored as a search reaches its states:
+
+    annotated     language x UTF-8 x pre-tokenizer, its token arcs, and no dead ends
+    merges        which token may follow which inside a pre-token
+
+    state of a walk:  the annotated states it may be in, and its last token
+    legal tokens:     the arcs of those states; where a state is inside a pre-token, without the tokens that the
+                      pair test refuses after the last one
+
+The annotated automaton guesses where pre-tokens end, so a walk may be in several of its states at once: that set, and
+the last token, make the walk deterministic. The last token is forgotten on a boundary. The automaton is never written
+out in full, since `[a-z]+` alone has 15,000 (state, last token) pairs with 13,000 arcs each.
+
+Where a language is too large even to annotate, the product is explored as well. What is accepted stays exact; only
+dead ends can then no longer be removed ahead.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import NoEncodingError
 from engine.language.automaton import ByteAutomaton
 from engine.query import Limits
-from engine.tokens.automaton import TokenAutomaton
-from engine.tokens.encodings import all_encodings
+from engine.tokens.annotated import (
+    AnnotatedAutomaton,
+    LazyAnnotatedAutomaton,
+    annotate,
+    estimate_arcs,
+    select,
+    useful_arcs,
+    walk_annotated,
+)
+from engine.tokens.automaton import Arcs, TokenAutomaton
+from engine.tokens.byte_level import ByteLevelTables, byte_level_tables, may_change, may_contain
+from engine.tokens.encodings import TokenArcs, all_encodings
 from engine.tokens.reencoded import ReencodedAutomaton
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
+from engine.tokens.vocabulary import Trie
+from engine.tokens.whole_pretokens import BEGINNING, OFF
+
+#: Annotated states and token arcs that are worth working out before a search begins: about a second.
+MOST_STATES = 50_000
+MOST_ARCS = 4_000_000
+#: States whose arcs are remembered; an open class has tens of thousands of arcs a state.
+REMEMBERED_STATES = 2048
+
+NO_TOKEN = -1
+
+
+class Row(NamedTuple):
+    """The token arcs of one annotated state, ascending by token; a token may occur several times."""
+
+    tokens: npt.NDArray[np.int32]
+    destinations: npt.NDArray[np.int32]
+    in_prefix: npt.NDArray[np.bool_]
+
+
+class Rows(Protocol):
+    """Annotated states with their token arcs, worked out ahead or on demand."""
+
+    def row(self, state: int) -> Row:
+        """The token arcs of a state."""
+
+    def is_boundary(self, state: int) -> bool:
+        """Whether a pre-token ends at the state."""
+
+    def is_final(self, state: int) -> bool:
+        """Whether the text may end at the state."""
+
+
+class KnownRows:
+    """Every row in memory, without dead ends."""
+
+    def __init__(self, annotated: AnnotatedAutomaton, arcs: TokenArcs) -> None:
+        self._annotated = annotated
+        self._arcs = arcs
+        self._in_prefix = annotated.in_prefix[arcs.destinations]
+
+    def row(self, state: int) -> Row:
+        """The token arcs of a state."""
+        part = slice(self._arcs.first_arc[state], self._arcs.first_arc[state + 1])
+        return Row(self._arcs.tokens[part], self._arcs.destinations[part], self._in_prefix[part])
+
+    def is_boundary(self, state: int) -> bool:
+        """Whether a pre-token ends at the state."""
+        return bool(self._annotated.boundary[state])
+
+    def is_final(self, state: int) -> bool:
+        """Whether the text may end at the state."""
+        return bool(self._annotated.final[state])
+
+
+class FoundRows:
+    """Rows found by walking the trie from the state that is asked for; the last ones are remembered."""
+
+    def __init__(self, annotated: LazyAnnotatedAutomaton, trie: Trie, tables: ByteLevelTables) -> None:
+        self._annotated = annotated
+        self._trie = trie
+        self._tables = tables
+        self._rows: dict[int, Row] = {}
+
+    def row(self, state: int) -> Row:
+        """The token arcs of a state."""
+        found = self._rows.get(state)
+        if found is None:
+            annotated = self._annotated
+            arcs = walk_annotated(annotated, self._trie, np.array([state]))
+            target = arcs.destinations.astype(np.int64)
+            kept = _well_formed(
+                arcs.tokens,
+                annotated.at_boundary(np.full(len(target), state)),
+                annotated.at_boundary(target),
+                self._tables,
+            )
+            different, where = np.unique(target, return_inverse=True)
+            kept &= annotated.can_go_on(different)[where]
+            found = Row(arcs.tokens[kept], arcs.destinations[kept], annotated.in_prefix(target[kept]))
+            if len(self._rows) >= REMEMBERED_STATES:
+                self._rows.pop(next(iter(self._rows)))
+            self._rows[state] = found
+        return found
+
+    def is_boundary(self, state: int) -> bool:
+        """Whether a pre-token ends at the state."""
+        return bool(self._annotated.at_boundary(np.array([state]))[0])
+
+    def is_final(self, state: int) -> bool:
+        """Whether the text may end at the state."""
+        return bool(self._annotated.at_end(np.array([state]))[0])
+
+
+def _well_formed(
+    tokens: npt.NDArray[np.int32],
+    from_boundary: npt.NDArray[np.bool_],
+    to_boundary: npt.NDArray[np.bool_],
+    tables: ByteLevelTables,
+) -> npt.NDArray[np.bool_]:
+    """(n,) which arcs have a token that can be part of an encoding: BPE makes it, or it is a whole pre-token."""
+    kept = tables.pairs.is_canonical[tokens]
+    return kept | (from_boundary & to_boundary) if tables.whole.allows_any_token else kept
+
+
+#: An annotated state, and its place among the wrong sequences of `ignore_merges` (OFF where that rule is idle).
+Member = tuple[int, int]
+
+
+class CanonicalAutomaton(TokenAutomaton):
+    """The lazy deterministic automaton of the module's description."""
+
+    def __init__(self, rows: Rows, tables: ByteLevelTables, start: int = 0) -> None:
+        self._rows = rows
+        self._pairs = tables.pairs
+        self._whole = tables.whole
+        self._states: list[tuple[tuple[Member, ...], int]] = []
+        self._numbers: dict[tuple[tuple[Member, ...], int], int] = {}
+        self._arcs: dict[int, Arcs] = {}
+        self._completes: dict[tuple[Member, int], bool] = {}
+        self.start = self._number(((start, OFF),), NO_TOKEN)
+
+    def _number(self, members: tuple[Member, ...], last: int) -> int:
+        key = (members, last)
+        state = self._numbers.get(key)
+        if state is None:
+            state = self._numbers[key] = len(self._states)
+            self._states.append(key)
+        return state
+
+    def arcs(self, state: int) -> Arcs:
+        """The tokens that are legal from `state`."""
+        found = self._arcs.get(state)
+        if found is None:
+            members, last = self._states[state]
+            parts = [self._legal(member, last) for member in members]
+            tokens = parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts])
+            in_prefix = parts[0][1] if len(parts) == 1 else np.concatenate([part[1] for part in parts])
+            if len(parts) > 1:
+                order = np.argsort(tokens, kind="stable")
+                tokens, in_prefix = tokens[order], in_prefix[order]
+            is_first = np.ones(len(tokens), np.bool_)
+            is_first[1:] = tokens[1:] != tokens[:-1]
+            found = Arcs(tokens, in_prefix) if is_first.all() else Arcs(tokens[is_first], in_prefix[is_first])
+            if len(self._arcs) >= REMEMBERED_STATES:
+                self._arcs.pop(next(iter(self._arcs)))
+            self._arcs[state] = found
+        return found
+
+    def _legal(self, member: Member, last: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+        """Tokens (ascending, with repetitions) and prefix marks of one member's legal arcs."""
+        annotated_state, place = member
+        row = self._rows.row(annotated_state)
+        is_boundary = self._rows.is_boundary(annotated_state)
+        if is_boundary and not self._whole.is_active:
+            return row.tokens, row.in_prefix
+        allowed = np.ones(len(row.tokens), np.bool_) if is_boundary else self._pairs.allowed_after(last, row.tokens)
+        watched = self._whole.tokens(BEGINNING if is_boundary else place)
+        for index in np.flatnonzero(np.isin(row.tokens, watched) & allowed) if len(watched) else ():
+            allowed[index] = (
+                self._member_after(member, int(row.tokens[index]), int(row.destinations[index])) is not None
+            )
+        return row.tokens[allowed], row.in_prefix[allowed]
+
+    def _member_after(self, member: Member, token: int, destination: int) -> Member | None:
+        """The member that an arc leads to, or None where it can only complete a wrong sequence."""
+        if not self._whole.is_active:
+            return (destination, OFF)
+        place = BEGINNING if self._rows.is_boundary(member[0]) else member[1]
+        place = self._whole.after(place, token)
+        if self._rows.is_boundary(destination):
+            return None if self._whole.is_wrong(place) else (destination, OFF)
+        after = (destination, place)
+        return after if place == OFF or self._can_complete(after, token) else None
+
+    def _can_complete(self, member: Member, last: int) -> bool:
+        """Whether a pre-token that began a wrong sequence can still become another one; the trie is finite."""
+        key = (member, last)
+        known = self._completes.get(key)
+        if known is None:
+            row = self._rows.row(member[0])
+            allowed = self._pairs.allowed_after(last, row.tokens)
+            watched = np.isin(row.tokens, self._whole.tokens(member[1]))
+            known = bool((allowed & ~watched).any()) or any(
+                self._member_after(member, int(row.tokens[index]), int(row.destinations[index])) is not None
+                for index in np.flatnonzero(allowed & watched)
+            )
+            self._completes[key] = known
+        return known
+
+    def step(self, state: int, token: int) -> int:
+        """The state after `token`, or -1."""
+        members, last = self._states[state]
+        after: set[Member] = set()
+        for member in members:
+            row = self._rows.row(member[0])
+            low, high = int(row.tokens.searchsorted(token)), int(row.tokens.searchsorted(token, side="right"))
+            if low == high or not (self._rows.is_boundary(member[0]) or self._pairs.allows(last, token)):
+                continue
+            reached = (self._member_after(member, token, int(target)) for target in row.destinations[low:high])
+            after.update(item for item in reached if item is not None)
+        if not after:
+            return -1
+        is_between = all(self._rows.is_boundary(item[0]) for item in after)
+        return self._number(tuple(sorted(after)), NO_TOKEN if is_between else token)
+
+    def is_final(self, state: int) -> bool:
+        """Whether the tokens so far are the canonical encoding of a string of the language."""
+        return any(self._rows.is_final(member[0]) for member in self._states[state][0])
 
 
 def canonical_encodings(
-    automaton: ByteAutomaton, tokenizer: Tokenizer, limits: Limits, continues: bool
+    automaton: ByteAutomaton, tokenizer: Tokenizer, limits: Limits, continues: bool = False
 ) -> TokenAutomaton:
-    """The canonical encodings of a language."""
-    spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
-    return ReencodedAutomaton(all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs), tokenizer, continues)
+    """The canonical encodings of a language (ReLM section 3.2), by the exact construction where that is possible.
+
+    For tokenizers it does not cover, and where an added token or a normalizer may interfere with the strings of this
+    language, the result `needs_confirmation`. Raises `NoEncodingError` when no string has a canonical encoding, and the
+    `LimitError` of `all_encodings`.
+    """
+    tables = byte_level_tables(tokenizer)
+    if tables is None or any(may_contain(automaton, text) for text in tokenizer.text_tokens.values()):
+        spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
+        return ReencodedAutomaton(all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs), tokenizer, continues)
+    exact = CanonicalAutomaton(_rows(automaton, tokenizer.vocabulary.trie, tables, limits), tables)
+    return ReencodedAutomaton(exact, tokenizer, continues) if may_change(tables, automaton) else exact
+
+
+def _rows(automaton: ByteAutomaton, trie: Trie, tables: ByteLevelTables, limits: Limits) -> Rows:
+    annotated = annotate(automaton, tables.boundaries, MOST_STATES)
+    if annotated is None or estimate_arcs(annotated, trie) > min(MOST_ARCS, limits.token_arcs):
+        return FoundRows(LazyAnnotatedAutomaton(automaton, tables.boundaries), trie, tables)
+    if annotated.states:
+        arcs = walk_annotated(annotated, trie, np.arange(annotated.states))
+        source = np.repeat(np.arange(annotated.states), np.diff(arcs.first_arc))
+        boundary = annotated.boundary
+        arcs = select(arcs, _well_formed(arcs.tokens, boundary[source], boundary[arcs.destinations], tables))
+        arcs = useful_arcs(annotated, arcs, tables.pairs)
+        if annotated.final[0] or arcs.first_arc[1] > 0:
+            return KnownRows(annotated, arcs)
+    raise NoEncodingError("No string of this language has a canonical encoding in this vocabulary.")

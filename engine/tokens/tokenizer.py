@@ -51,6 +51,14 @@ def _printable_bytes() -> dict[str, int]:
 BYTE_OF_CHARACTER = _printable_bytes()
 
 
+def bytes_of_drawing(piece: str) -> bytes | None:
+    """The bytes that a byte-level token draws, or None where it draws none and so never encodes a text."""
+    try:
+        return bytes(BYTE_OF_CHARACTER[character] for character in piece)
+    except KeyError:
+        return None
+
+
 def steps(part: Any) -> list[dict[str, Any]]:
     """The steps of a normalizer, pre-tokenizer or decoder of a tokenizer.json, with nested sequences opened up."""
     if not part:
@@ -244,10 +252,7 @@ def _token_bytes(configuration: dict[str, Any], family: str, size: int) -> list[
 
 def _spelling(piece: str, family: str, model: dict[str, Any]) -> bytes | None:
     if family == BYTE_LEVEL:
-        try:
-            return bytes(BYTE_OF_CHARACTER[character] for character in piece)
-        except KeyError:
-            return None  # never the outcome of encoding a text
+        return bytes_of_drawing(piece)
     if family in (SENTENCEPIECE, UNIGRAM):
         fallback = _FALLBACK_BYTE.fullmatch(piece) if model.get("byte_fallback") else None
         return bytes([int(fallback[1], 16)]) if fallback else piece.replace("▁", " ").encode()
