@@ -112,7 +112,7 @@ def check_allowed(name: str) -> None:
 
 
 def _is_folder(name: str) -> bool:
-    return name.startswith(("/", "./", "../", "~")) or name in (".", "..") or Path(name).is_dir()
+    return name.startswith(("/", "./", "../", "~")) or name in (".", "..") or (name != "" and Path(name).is_dir())
 
 
 def _has_wildcard(pattern: str) -> bool:

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import tokenizers
 import torch
+from tokenizers import decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
 from engine.models.forward import Forward
@@ -26,7 +29,7 @@ _COMMON: dict[str, Any] = {
     "initializer_range": 0.3,
     "bos_token_id": 0,
     "eos_token_id": 1,
-    "pad_token_id": 2,
+    "pad_token_id": None,
 }
 _RECURRENT: dict[str, Any] = {key: _COMMON[key] for key in _COMMON if not key.startswith(("num_a", "num_k", "max"))}
 
@@ -113,3 +116,29 @@ def grow(tree: TokenTree, steps: Sequence[tuple[int, int]]) -> list[int]:
     for back, token in steps:
         nodes.append(tree.add(nodes[max(0, len(nodes) - 1 - back)], token))
     return nodes[1:]
+
+
+def tokenizer_json(begin: str | None = None) -> str:
+    """A byte-level BPE tokenizer of at most `VOCABULARY` tokens that knows the letters of a few words.
+
+    `begin` makes it put that token before every text.
+    """
+    tokenizer = tokenizers.Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY, special_tokens=["<|endoftext|>", "</s>", "<s>"], show_progress=False
+    )
+    tokenizer.train_from_iterator(["the cat sat on the mat", "a cat and a dog", "The End."], trainer)
+    if begin is not None:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{begin} $A", special_tokens=[(begin, tokenizer.token_to_id(begin))]
+        )
+    return str(tokenizer.to_str())
+
+
+def save_model(name: str, folder: Path, begin: str | None = None) -> Path:
+    """A model folder as transformers writes it, with a tokenizer.json."""
+    network(name).save_pretrained(folder)
+    (folder / "tokenizer.json").write_text(tokenizer_json(begin))
+    return folder
