@@ -64,7 +64,9 @@ class Row(NamedTuple):
 
 
 class Rows(Protocol):
-    """Annotated states with their token arcs, worked out ahead or on demand."""
+    """Annotated states with their token arcs, worked out ahead or on demand. is_trimmed: without dead ends."""
+
+    is_trimmed: bool
 
     def row(self, state: int) -> Row:
         """The token arcs of a state."""
@@ -78,6 +80,8 @@ class Rows(Protocol):
 
 class KnownRows:
     """Every row in memory, without dead ends."""
+
+    is_trimmed = True
 
     def __init__(self, annotated: AnnotatedAutomaton, arcs: TokenArcs) -> None:
         self._annotated = annotated
@@ -101,11 +105,14 @@ class KnownRows:
 class FoundRows:
     """Rows found by walking the trie from the state that is asked for; the last ones are remembered."""
 
+    is_trimmed = False
+
     def __init__(self, annotated: LazyAnnotatedAutomaton, trie: Trie, tables: ByteLevelTables) -> None:
         self._annotated = annotated
         self._trie = trie
         self._tables = tables
         self._rows: dict[int, Row] = {}
+        self._boundary: dict[int, bool] = {}
 
     def row(self, state: int) -> Row:
         """The token arcs of a state."""
@@ -130,7 +137,10 @@ class FoundRows:
 
     def is_boundary(self, state: int) -> bool:
         """Whether a pre-token ends at the state."""
-        return bool(self._annotated.at_boundary(np.array([state]))[0])
+        known = self._boundary.get(state)
+        if known is None:
+            known = self._boundary[state] = bool(self._annotated.at_boundary(np.array([state]))[0])
+        return known
 
     def is_final(self, state: int) -> bool:
         """Whether the text may end at the state."""
@@ -164,6 +174,11 @@ class CanonicalAutomaton(TokenAutomaton):
         self._arcs: dict[int, Arcs] = {}
         self._completes: dict[tuple[Member, int], bool] = {}
         self.start = self._number(((start, OFF),), NO_TOKEN)
+
+    @property
+    def is_trimmed(self) -> bool:
+        """Whether there are no dead ends (law 1); False for languages that are too large to find them ahead."""
+        return self._rows.is_trimmed
 
     def _number(self, members: tuple[Member, ...], last: int) -> int:
         key = (members, last)
@@ -248,6 +263,24 @@ class CanonicalAutomaton(TokenAutomaton):
             return -1
         is_between = all(self._rows.is_boundary(item[0]) for item in after)
         return self._number(tuple(sorted(after)), NO_TOKEN if is_between else token)
+
+    def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
+        """The states that the tokens of `arcs(state)` lead to, in the same order; at least the first `at_least`."""
+        members, _ = self._states[state]
+        tokens = self.arcs(state).tokens[:at_least]
+        row = self._rows.row(members[0][0])
+        position = row.tokens.searchsorted(tokens)
+        if len(members) > 1 or self._whole.is_active or (row.tokens[1:] == row.tokens[:-1]).any():
+            return super().destinations(state, at_least)
+        targets = row.destinations[position].tolist()
+        between = {target: self._rows.is_boundary(target) for target in set(targets)}
+        return np.array(
+            [
+                self._number(((target, OFF),), NO_TOKEN if between[target] else token)
+                for token, target in zip(tokens.tolist(), targets, strict=True)
+            ],
+            np.int64,
+        )
 
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far are the canonical encoding of a string of the language."""

@@ -10,28 +10,34 @@ each part is encoded by itself and `QueryAutomaton` joins them. Without a prefix
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from engine.language.automaton import ByteAutomaton
+from engine.language.counting import count_strings
+from engine.language.language import Language, LanguageCompiler
 from engine.query import Boundary, Encoding, Limits, Query, Record
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.canonical import canonical_encodings
 from engine.tokens.encodings import all_encodings
+from engine.tokens.notes import notes
 from engine.tokens.query_automaton import QueryAutomaton
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from engine.language.compile import Language
+Compiler = LanguageCompiler
 
-Compiler = Callable[[str, str, Limits], "Language"]
+#: Python and JSON refuse to write out longer numbers.
+MOST_DIGITS = 4000
 
 
 @dataclass(frozen=True)
 class Sizes(Record):
-    """How large things came out; None where a number is infinite (strings) or found only as a search goes (tokens)."""
+    """How large things came out.
+
+    strings: of the language, None where there is no end of them or the number has more than 4,000 digits. token_states,
+    token_arcs: None where they are made only as a search reaches them.
+    """
 
     language_states: int
     language_arcs: int
@@ -70,7 +76,7 @@ class CompiledQuery:
         have ended before the last prefix arc, since that is only the last token that could still belong to it.
         """
         tokens = list(token_ids)
-        if not _is_split(self.query):
+        if not is_split(self.query):
             return self.tokenizer.is_canonical(tokens)
         return any(self._is_canonical_split(tokens, end) for end in range(prefix_tokens, -1, -1))
 
@@ -84,7 +90,7 @@ class CompiledQuery:
         )
 
 
-def _is_split(query: Query) -> bool:
+def is_split(query: Query) -> bool:
     """Whether prefix and pattern are encoded apart."""
     return query.boundary is Boundary.TOKEN and query.prefix != ""
 
@@ -101,13 +107,14 @@ def compile_query(
     begun = time.perf_counter()
     limits = limits or Limits()
     language = (compiler or _default_compiler())(query.prefix, query.pattern, limits)
-    if _is_split(query):
+    if is_split(query):
         automaton: TokenAutomaton = QueryAutomaton(
             encodings(language.prefix, tokenizer, query.prefix_encoding, limits),
             encodings(language.pattern, tokenizer, query.encoding, limits, continues=True),
         )
     else:
         automaton = encodings(language.whole, tokenizer, query.encoding, limits)
+    count = count_strings(language.whole)
     return CompiledQuery(
         query=query,
         language=language,
@@ -117,15 +124,16 @@ def compile_query(
         sizes=Sizes(
             language_states=language.whole.states,
             language_arcs=language.whole.arcs,
-            strings=None,
+            strings=count if count is None or count.bit_length() < MOST_DIGITS * 3 else None,
             token_states=automaton.states,
             token_arcs=automaton.arc_count,
         ),
-        notes=(),
+        notes=notes(language, automaton, tokenizer, is_split=is_split(query)),
     )
 
 
 def _default_compiler() -> Compiler:
+    # pynini is imported here and only here: a process that lets another one compile stays without it.
     from engine.language.compile import compile_language
 
     return compile_language

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.tokens.tokenizer import Tokenizer
 
@@ -37,6 +40,10 @@ class ReencodedAutomaton(TokenAutomaton):
     def step(self, state: int, token: int) -> int:
         """The state after `token`, or -1."""
         return self._proposed.step(state, token)
+
+    def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
+        """The states that the tokens of `arcs(state)` lead to, in the same order."""
+        return self._proposed.destinations(state, at_least)
 
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far spell a string of the language."""
