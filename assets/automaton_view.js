@@ -37,17 +37,21 @@ export default function ({ data, parentElement }) {
     frame.dataset.version = data.version
   }
   function apply() { view.svg.setAttribute("viewBox", view.box.join(" ")) }
-  // A long automaton that fits is a thin line: begin at a size that can be read, at the start state.
+  // A large automaton that fits is too small to read: begin at a size that can be read, at the start state.
   function begin() {
     const [x, y, w, h] = view.whole, wide = host.clientWidth || 600, high = host.clientHeight || 200
-    const scale = Math.min(wide / w, high / h, 1.5)
-    if (scale >= 0.7) {
-      view.box = [x - (wide / scale - w) / 2, y - (high / scale - h) / 2, wide / scale, high / scale]
-    } else {
-      const bw = wide / 0.8, bh = high / 0.8
-      view.box = [w < bw ? x - (bw - w) / 2 : x - 6, y + h / 2 - bh / 2, bw, bh]
-    }
+    const fitting = Math.min(wide / w, high / h, 1.5), scale = Math.max(fitting, 0.65)
+    const boxWidth = wide / scale, boxHeight = high / scale
+    const left = w <= boxWidth ? x - (boxWidth - w) / 2 : x - 4
+    let top = y - (boxHeight - h) / 2
+    if (h > boxHeight) top = Math.min(Math.max(entryHeight() - boxHeight / 2, y), y + h - boxHeight)
+    view.box = [left, top, boxWidth, boxHeight]
     apply()
+  }
+  function entryHeight() {
+    const entry = view.svg.querySelector(".entry ellipse")
+    const shift = /translate\(\S+ ([-\d.]+)\)/.exec(view.svg.querySelector("g").getAttribute("transform") || "")
+    return entry && shift ? Number(entry.getAttribute("cy")) + Number(shift[1]) : view.whole[1] + view.whole[3] / 2
   }
   function zoom(factor, cx, cy) {
     const [x, y, w, h] = view.box

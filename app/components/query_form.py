@@ -103,8 +103,8 @@ def main_settings(models: list[str]) -> None:
 
 def more_settings() -> None:
     """The settings for who knows what they are after."""
-    with st.expander("More settings", key="more_settings"):
-        decoding, reading, limits = st.columns(3, gap="large")
+    with st.popover("More", icon=":material/tune:", key="more_settings", help="Settings that few questions need."):
+        decoding, reading, limits = st.container(width=760).columns(3, gap="medium")
         with decoding:
             st.caption("DECODING")
             st.toggle(

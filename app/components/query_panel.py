@@ -6,6 +6,7 @@ moment is waited for by a small fragment of its own, so that the fields, the res
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import streamlit as st
@@ -20,7 +21,7 @@ from app.live_preview import Answer, Drawn
 from app.narrative import count_text
 from app.services import Services, live_preview
 from app.text import as_html, caret_excerpt, shortened, visible
-from engine.errors import QueryError, RegexError, RelensError
+from engine.errors import ModelError, QueryError, RegexError, RelensError
 from engine.runs.preview import Graph, Preview
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
@@ -30,7 +31,7 @@ AUTOMATA, MATCHES = "Automata", "Matches"
 #: A preview that takes longer than this is waited for beside the page.
 _WAIT_SECONDS = 0.2
 
-_EXAMPLES_SHOWN = 4
+_EXAMPLES_SHOWN = 3
 
 
 def query_panel(services: Services, models: list[str], shown: RunRecord | None, pictures: DeltaGenerator) -> None:
@@ -46,9 +47,9 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     with row:
         main_settings(models)
+        more_settings()
         st.space("stretch")
         buttons = st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content")
-    more_settings()
 
     form = current_form()
     specification, problem = _specification(form)
@@ -64,7 +65,9 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     with verdict:
         _verdict(form, answer, problem)
     with buttons:
-        _buttons(services, None if problem else specification, form, shown)
+        # What a preview could not do in its short time a run may still do; a query without meaning it cannot.
+        hopeless = isinstance(problem, (QueryError, ModelError))
+        _buttons(services, None if hopeless else specification, form, shown)
     drawn: Drawn | None = st.session_state.get("last_drawn") if form.pattern else None
     with right:
         _explanation(drawn)
@@ -101,20 +104,31 @@ def _verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:
             "automaton …</span></div>"
         )
         return
-    st.html(verdict_html(answer.drawn.preview))
+    st.html(verdict_html(answer.drawn.preview, form.prefix))
     for note in answer.drawn.preview.notes:
         st.caption(as_caption(note))
 
 
-def verdict_html(preview: Preview) -> str:
-    """How many strings the query has, and a few of them; all text escaped."""
-    pieces = [f"<span><b>{as_html(preview.strings)}</b></span>"]
+def verdict_html(preview: Preview, prefix: str) -> str:
+    """How many strings the query has, and a few of them without the prefix where that is plain; all text escaped."""
+    noun = "string" if preview.strings == "1" else "strings"
+    pieces = [f"<span><b>{as_html(preview.strings[:1].upper() + preview.strings[1:])} {noun}</b></span>"]
+    given = literal(prefix) or ""
     if preview.examples:
         examples = " ".join(
-            f"<code>{as_html(shortened(visible(example), 60))}</code>" for example in preview.examples[:_EXAMPLES_SHOWN]
+            f"<code>{as_html(shortened(visible(example.removeprefix(given)), 60))}</code>"
+            for example in preview.examples[:_EXAMPLES_SHOWN]
         )
         pieces.append(f'<span><span class="label">such as</span> {examples}</span>')
     return f'<div class="relens-verdict">{"".join(pieces)}</div>'
+
+
+def literal(expression: str) -> str | None:
+    """The one string that an expression without any operator stands for; None where there is an operator."""
+    plain = re.sub(r"\\([^\w\s])", "", expression)
+    if any(character in ".^$*+?{}[]()|\\" for character in plain):
+        return None
+    return re.sub(r"\\([^\w\s])", r"\1", expression)
 
 
 def as_caption(text: str) -> str:

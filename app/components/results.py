@@ -73,7 +73,7 @@ def _table(table: pd.DataFrame, *, merged: bool, scores: bool, key: str) -> int 
         alt=f"Table of {len(table)} matches",
         column_config={
             "#": st.column_config.NumberColumn(width=50, help=COLUMN_HELP["#"]),
-            "Text": st.column_config.TextColumn(width="large", help=COLUMN_HELP["Text"]),
+            "Text": st.column_config.TextColumn(width=300, help=COLUMN_HELP["Text"]),
             "Prefix": st.column_config.TextColumn(width="medium", help=COLUMN_HELP["Prefix"]),
             "Probability": st.column_config.NumberColumn(format="%.3g", width=100, help=COLUMN_HELP["Probability"]),
             "Model": st.column_config.NumberColumn(format="%.3g", width=90, help=COLUMN_HELP["Model"]),

@@ -51,7 +51,7 @@ class FakePreviewer:
         return Preview(
             prefix_parts=(Explanation(0, len(query.prefix), 0, query.prefix, "this text"),) if query.prefix else (),
             pattern_parts=(Explanation(0, len(query.pattern), 0, query.pattern, "this text"),),
-            strings="1 string",
+            strings="1",
             finite=True,
             examples=(text,),
             language_graph=graph,

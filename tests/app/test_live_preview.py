@@ -39,7 +39,7 @@ def test_a_quick_preview_is_drawn_at_once(threads):
     source = FakePreviewer()
     live = LivePreview(source, threads, threads)
     answer = live.ask(Query("cat", prefix="The "), "m", wait=20)
-    assert answer.drawn.preview.strings == "1 string"
+    assert answer.drawn.preview.strings == "1"
     assert 'label="cat"' in answer.drawn.language.dot
     assert 'label="c · a · t"' in answer.drawn.tokens.dot
     assert live.ask(Query("cat", prefix="The "), "m").drawn is answer.drawn

@@ -92,7 +92,7 @@ class TestQuestion:
         ask(workbench, "cat", prefix="The ")
         words = html_of(workbench)
         assert "1 string" in words
-        assert "The␣cat" in words
+        assert "<code>cat</code>" in words
         assert "this text" in words
         assert not workbench.button(key="run_button").disabled
 
