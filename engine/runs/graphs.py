@@ -8,8 +8,8 @@ that stands for everything not drawn there.
     0 --␣--> 1 --[a-z]--> 2 --[a-z]--> 2          language graph
     0 --23,276 tokens: ␣a, ␣the, ␣in, …--> 1      token graph
 
-States with a single way to go on, such as those inside a literal prefix, do not count against the number of states,
-because a picture can join them into one arc.
+States with a single way to go on, such as those inside a literal prefix, do not count against the limits of a
+picture, and neither do their arcs, because a picture can join them into one.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ from engine.tokens.tokenizer import Tokenizer
 CHAIN_FACTOR = 6
 #: How many arcs a picture may have for each state that counts.
 ARC_FACTOR = 4
-#: An automaton that makes its states as they are reached is asked for the destinations of at most so many arcs a state.
-MOST_DESTINATIONS = 2_000
+#: How many arcs of a state are followed where the automaton has to follow them one by one.
+FOLLOWED_ARCS = 64
+#: Of a state with more ways than a picture can show, so many are shown; and it counts for so many states, because a
+#: few examples of something without end say as much as many.
+SAMPLE_TARGETS, WIDE_COST = 3, 4
 
 Items = TypeVar("Items")
 
@@ -141,7 +144,7 @@ def token_graph(automaton: TokenAutomaton, tokenizer: Tokenizer, max_states: int
 def _token_bundles(automaton: TokenAutomaton, state: int) -> list[Bundle[npt.NDArray[np.int32]]]:
     """The arcs of a state by destination, those with the commonest tokens (the smallest ids) first."""
     tokens, in_prefix = automaton.arcs(state)
-    destinations = automaton.destinations(state, at_least=MOST_DESTINATIONS)
+    destinations = automaton.destinations(state, at_least=FOLLOWED_ARCS)
     known = len(destinations)
     rest = [
         Bundle(None, mark, beyond) for mark in (True, False) if len(beyond := tokens[known:][in_prefix[known:] == mark])
@@ -168,6 +171,7 @@ class _Drawing(Generic[Items]):
     unfinished: list[int] = field(default_factory=list)
     shown: int = 0
     counted: int = 0
+    counted_arcs: int = 0
 
     def graph(self, total_states: int | None, total_arcs: int | None) -> Graph:
         """Draw, breadth first."""
@@ -192,19 +196,22 @@ class _Drawing(Generic[Items]):
     def _draw_arcs(self, state: int) -> list[int]:
         """Draw the arcs of one state; the states that came into view."""
         bundles = self.bundles.pop(state)
-        # A state with hundreds of ways must not use up the whole picture.
-        room = max(2, self.max_states // 4)
+        room = SAMPLE_TARGETS if self._is_wide(bundles) else len(bundles)
         new: list[int] = []
         hidden: dict[bool, list[Items]] = {}
         for bundle in bundles:
             target = bundle.target
-            if target is None or (target not in self.numbers and (len(new) >= room or not self._has_room())):
+            if target is None or not (
+                self._has_room_for_arcs(len(bundles))
+                and (target in self.numbers or (len(new) < room and self._has_room_for_states()))
+            ):
                 hidden.setdefault(bundle.in_prefix, []).append(bundle.items)
                 continue
             if target not in self.numbers:
                 self._show(target)
                 new.append(target)
             self._draw(state, self.numbers[target], bundle.items, bundle.in_prefix)
+            self.counted_arcs += len(bundles) > 1
         if hidden:
             self.unfinished.append(self.shown)
             self.shown += 1
@@ -212,18 +219,22 @@ class _Drawing(Generic[Items]):
                 self._draw(state, self.unfinished[-1], self.automaton.merge(parts), in_prefix)
         return new
 
-    def _has_room(self) -> bool:
-        return (
-            self.counted < self.max_states
-            and len(self.numbers) < CHAIN_FACTOR * self.max_states
-            and len(self.arcs) < ARC_FACTOR * self.max_states
-        )
+    def _is_wide(self, bundles: Sequence[Bundle[Items]]) -> bool:
+        """Whether a state has more ways than a picture can show: then a few of them must do."""
+        return len(bundles) > self.max_states or any(bundle.target is None for bundle in bundles)
+
+    def _has_room_for_states(self) -> bool:
+        return self.counted < self.max_states and len(self.numbers) < CHAIN_FACTOR * self.max_states
+
+    def _has_room_for_arcs(self, ways: int) -> bool:
+        return ways == 1 or self.counted_arcs < ARC_FACTOR * self.max_states
 
     def _show(self, state: int) -> None:
+        bundles = self.bundles[state] = self.automaton.bundles(state)
         self.numbers[state] = self.shown
-        self.bundles[state] = self.automaton.bundles(state)
         self.shown += 1
-        self.counted += len(self.bundles[state]) != 1
+        if len(bundles) != 1:
+            self.counted += WIDE_COST if self._is_wide(bundles) else 1
 
     def _draw(self, source: int, target: int, items: Items, in_prefix: bool) -> None:
         label, count = self.automaton.label(items), self.automaton.count(items)

@@ -2,7 +2,7 @@ r"""Labels of drawn arcs: a set of characters, or of tokens, in as few signs as 
 
     {a, b, ..., z}              [a-z]
     {space}                     ␣
-    everything but a newline    .
+    everything but a newline    [^\n]           (a lone . is the full stop)
     the digits of every script  \d
     {é}                         é
     tokens 2378, 5021           ␣Jan, ␣January
@@ -67,8 +67,6 @@ def characters_label(ranges: Ranges) -> str:
     missing = without_surrogates(complement(ranges))
     if not missing:
         return "any character"
-    if missing == ((10, 10),):
-        return "."
     members, others = _class_parts(ranges), _class_parts(missing)
     if len(members) == 1 and members[0] in _CATEGORIES:
         return members[0]

@@ -12,6 +12,7 @@ keeps the tokenizers it has used; the parent keeps the last previews, because pe
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import threading
@@ -23,9 +24,11 @@ from functools import lru_cache
 from typing import Any
 
 from engine.errors import RelensError
+from engine.language.counting import count_strings, describe_count, example_strings
+from engine.language.explain import explain
 from engine.language.isolation import IsolatedPool
 from engine.language.language import LanguageCompiler
-from engine.query import Limits, Query, Record
+from engine.query import Encoding, Limits, Query, Record
 from engine.runs.graphs import Graph, GraphArc, language_graph, token_graph
 from engine.tokens.compiled import compile_query
 from engine.tokens.tokenizer import Tokenizer
@@ -86,8 +89,6 @@ def preview_query(
 
     max_states: how many branching states a graph shows at most.
     """
-    from engine.language.counting import count_strings, describe_count, example_strings
-
     begun = time.perf_counter()
     compiled = compile_query(query, tokenizer, limits or Limits(), compiler)
     whole = compiled.language.whole
@@ -110,8 +111,6 @@ def preview_query(
 
 
 def _explained(source: str) -> tuple[Explanation, ...]:
-    from engine.language.explain import explain
-
     return tuple(
         Explanation(part.start, part.end, part.depth, part.text, part.meaning)
         for part in (explain(source) if source else ())
@@ -125,10 +124,14 @@ def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """What every new child does before its first job."""
+    """What every new child does before its first job: the tables of the model that is probably asked for."""
     from engine.language import compile
+    from engine.models.catalogue import available_models
 
     compile.warm_up()
+    with contextlib.suppress(RelensError):  # whoever asks for that model will be told
+        for entry in available_models()[:1]:
+            preview_query(Query(" a", prefix="a", encoding=Encoding.CANONICAL), _tokenizer(entry.name))
 
 
 @lru_cache(maxsize=4)

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import tokenizers
 from hypothesis import settings
 
 from engine.runs.store import Store
 from engine.runs.worker import Worker
+from engine.tokens.tokenizer import Tokenizer
 from tests.engine.runs.fakes import FakeServices
 
 # The first example of a property pays for imports.
@@ -74,3 +76,19 @@ def start_worker(url) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     for process in started:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="session")
+def byte_tokenizer() -> Tokenizer:
+    """A byte-level BPE tokenizer with every byte, and merges learnt from very little text."""
+    model = tokenizers.Tokenizer(tokenizers.models.BPE())
+    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300,
+        initial_alphabet=sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet()),
+        special_tokens=["<|end|>"],
+        show_progress=False,
+    )
+    model.train_from_iterator(["ab abc abab cab the cat sat, a dog ran " * 20], trainer)
+    return Tokenizer.from_json(model.to_str(), name="bytes", begin_of_text=0, end_of_text=0)
