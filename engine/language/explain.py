@@ -2,8 +2,8 @@ r"""What each part of a regular expression means, in words that a student reads.
 
 `(?P<day>\d{1,2})|never` is explained as
 
-    0:21  depth 0   one of 2 alternatives: (?P<day>\d{1,2}), never
-    0:15  depth 1   group "day": one digit, 0 to 9 in any script, 1 to 2 times
+    0:22  depth 0   one of 2 alternatives: (?P<day>\d{1,2}), never
+    0:16  depth 1   group "day": one digit, 0 to 9 in any script, 1 to 2 times
 
 Parts are given outermost first and in reading order, so that an indented list of them mirrors the nesting, and each
 carries its place, so that a page can mark it in the source. A part whose own words say everything has no parts below.
@@ -77,10 +77,14 @@ class ExplainedPart(Record):
 
 @dataclass(frozen=True)
 class _Literal(Node):
-    """Several characters in a row that each stand for themselves."""
+    """Several characters in a row that each stand for themselves.
+
+    ignore_case: whether that flag is in force; cased: whether it makes a difference to any of them.
+    """
 
     text: str
     ignore_case: bool
+    cased: bool
 
 
 def explain(pattern: str, limits: Limits | None = None, part: str = "pattern") -> tuple[ExplainedPart, ...]:
@@ -106,7 +110,7 @@ def _below(node: Node, source: str) -> list[Node]:
         case Group(item=item) | Repetition(item=item):
             return _below(item, source)
         case Alternation(branches=branches):
-            return [branch for branch in map(_single, branches, [source] * len(branches)) if not _is_plain(branch)]
+            return [branch for branch in branches if not _is_plain(_bare(branch, source))]
         case Concatenation():
             parts = _parts(node, source)
             return parts if len(parts) > 1 else []
@@ -123,7 +127,8 @@ def _parts(node: Node, source: str) -> list[Node]:
         if literal is None:
             parts.append(item)
         elif isinstance(before, _Literal) and before.ignore_case == literal.ignore_case:
-            parts[-1] = _Literal(before.start, literal.end, before.text + literal.text, literal.ignore_case)
+            cased = before.cased or literal.cased
+            parts[-1] = _Literal(before.start, literal.end, before.text + literal.text, before.ignore_case, cased)
         else:
             parts.append(literal)
     return parts
@@ -143,13 +148,23 @@ def _literal(node: Node, source: str) -> _Literal | None:
     if operator is not _constants.LITERAL:
         return None
     character = chr(argument)
-    cased = bool(node.flags & re.IGNORECASE) and len(node.ranges) > 1
-    return _Literal(node.start, node.end, character, cased)
+    ignore_case = bool(node.flags & re.IGNORECASE)
+    return _Literal(node.start, node.end, character, ignore_case, cased=ignore_case and len(node.ranges) > 1)
+
+
+def _bare(node: Node, source: str) -> Node:
+    """`node` without parentheses that only hold it together, as a literal where it is one."""
+    node = _single(node, source)
+    while isinstance(node, Group) and node.name is None and _is_plain(inner := _single(node.item, source)):
+        node = inner
+    return node
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether the source of `node` is its own best explanation."""
-    return isinstance(node, _Literal | Concatenation) and not getattr(node, "items", ()) and node.start <= node.end
+    """Whether the text of `node` is its own best explanation."""
+    if isinstance(node, Concatenation):
+        return not node.items
+    return isinstance(node, _Literal) and not node.cased
 
 
 class _Writer:
@@ -161,8 +176,8 @@ class _Writer:
     def meaning(self, node: Node) -> str:
         node = _single(node, self.source)
         match node:
-            case _Literal(text=text, ignore_case=ignore_case):
-                return _quoted(text) + (", in upper or lower case" if ignore_case else "")
+            case _Literal(text=text, cased=cased):
+                return _quoted(text) + (", in upper or lower case" if cased else "")
             case Characters():
                 return self.characters(node)
             case Marker():
@@ -175,7 +190,7 @@ class _Writer:
             case Group(item=item, number=number, name=name):
                 return self.group_name(node, number, name) + self.meaning(item)
             case Alternation(branches=branches):
-                listed = [self.branch(_single(branch, self.source)) for branch in branches[:_MOST_LISTED]]
+                listed = [self.branch(_bare(branch, self.source)) for branch in branches[:_MOST_LISTED]]
                 if len(branches) > _MOST_LISTED:
                     listed.append(f"and {len(branches) - _MOST_LISTED:,} more")
                 return f"one of {len(branches):,} alternatives: {', '.join(listed)}"

@@ -127,7 +127,8 @@ def _judge(source: str, part: str) -> int:
     except RecursionError:
         _refuse("Groups are nested too deep", source, None, part)
     except (OverflowError, ValueError):  # a count beyond what `re`, or Python's own integers, take from a text
-        _refuse("A number of repetitions is too large", source, None, part)
+        place = _HUGE_COUNT.search(source)
+        _refuse("A number of repetitions is too large", source, place.start() if place else None, part)
     if flags & _TEMPLATE:
         _refuse("The flag t is not supported", source, 0, part)
     return flags
@@ -136,6 +137,7 @@ def _judge(source: str, part: str) -> int:
 #: Escapes, classes and parentheses: all it takes to see how deep groups are nested.
 _BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*|[()]", re.DOTALL)
 _COUNT = re.compile(r"\{(?:([0-9]+)|([0-9]*)(,)([0-9]*))\}")
+_HUGE_COUNT = re.compile(r"\{(?=[0-9,]*[0-9]{10})[0-9]*,?[0-9]*\}")
 _CLASS = re.compile(r"\[\^?(?:\\.|[^\\])(?:\\.|[^\]\\])*\]", re.DOTALL)
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _ESCAPE = re.compile(

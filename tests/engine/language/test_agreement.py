@@ -1,0 +1,73 @@
+"""The language of an expression is what `re.fullmatch` accepts: the oracle for parsing and compiling together."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.errors import LimitError, RegexError
+from engine.language.compile import compile_regex
+from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string, mutated, patterns
+
+pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
+
+
+def is_utf8(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def test_the_patterns_are_many():
+    assert len(SUPPORTED) >= 300
+
+
+@pytest.mark.parametrize("pattern", SUPPORTED)
+def test_agrees_with_fullmatch(pattern: str):
+    automaton = compile_regex(pattern)
+    oracle = re.compile(pattern)
+    source = random.Random(ascii(pattern))
+    found = [text for _ in range(25) if (text := matching_string(pattern, source)) is not None]
+    tried = {*STRINGS, *found, *(mutated(text, source) for text in found), *(mutated(text, source) for text in found)}
+    matched = 0
+    for text in sorted(tried):
+        expected = is_utf8(text) and oracle.fullmatch(text) is not None
+        assert automaton.accepts(text) == expected, (pattern, text)
+        matched += expected
+    assert matched or pattern == r"[^\s\S]"
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pattern=patterns, seed=st.integers(0, 2**32), text=st.text(max_size=6))
+def test_generated_patterns_agree_with_fullmatch(pattern: str, seed: int, text: str):
+    try:
+        oracle = re.compile(pattern)
+    except re.error:
+        return
+    try:
+        automaton = compile_regex(pattern)
+    except LimitError:  # one sentence is an answer too, and a rare one
+        return
+    source = random.Random(seed)
+    found = [string for _ in range(8) if (string := matching_string(pattern, source, most=2)) is not None]
+    for candidate in {text, "", *found, *(mutated(string, source) for string in found)}:
+        expected = is_utf8(candidate) and oracle.fullmatch(candidate) is not None
+        assert automaton.accepts(candidate) == expected, (pattern, candidate)
+
+
+@settings(max_examples=30, deadline=None)
+@given(pattern=st.text(alphabet="ab(|)*+?{1,2}[^]-\\dw.$", max_size=9))
+def test_arbitrary_text_agrees_or_is_refused(pattern: str):
+    try:
+        oracle: re.Pattern[str] | None = re.compile(pattern)
+    except re.error:
+        oracle = None
+    try:
+        automaton = compile_regex(pattern)
+    except (RegexError, LimitError):
+        return
+    assert oracle is not None
+    for text in ("", "a", "b", "ab", "ba", "aab", "d", "1", "{1}", "a{1,", "-", "w", "a$"):
+        assert automaton.accepts(text) == (oracle.fullmatch(text) is not None), (pattern, text)

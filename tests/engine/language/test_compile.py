@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.errors import EmptyLanguageError, LimitError, RegexError
+from engine.language.automaton import ByteAutomaton
+from engine.language.compile import compile_job, compile_language, compile_regex
+from engine.language.construction import Construction, states_built, states_needed
+from engine.language.language import Language
+from engine.language.syntax import parse_regex
+from engine.query import Limits
+from tests.engine.language.derivatives import minimal_table
+from tests.engine.language.patterns import QUERIES, SUPPORTED
+
+pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
+
+SMALL = [
+    "", "a", "a|", "(a|b)*abb", "(ab)*", "[ab]*a[ab]{3}", "a{3,5}b{0,2}c", "é|e", "[é-€]", ".", "..", "(.|\n)*", "😀|😁",
+    "(a?){3}", "(a*b*)*", "[^a]*a", "(|a)+b", "x(y|z){2}w", "(cat|cats|dog)s?", r"[^\s\S]", "(aa|aaa)+", "[\ud700-\ue100]",
+    r"\d{2}", QUERIES[0], QUERIES[2], QUERIES[3],
+]  # fmt: skip
+
+
+def check_invariants(automaton: ByteAutomaton) -> None:
+    transitions = automaton.transitions
+    assert transitions.shape == (automaton.states, 256)
+    assert (transitions.dtype, automaton.final.dtype, automaton.in_prefix.dtype) == (np.int32, np.bool_, np.bool_)
+    assert automaton.final.shape == automaton.in_prefix.shape == (automaton.states,)
+    assert transitions.min() >= -1
+    assert transitions.max() < automaton.states
+    reached, useful = {0}, set(np.flatnonzero(automaton.final).tolist())
+    for _ in range(automaton.states):
+        reached |= {int(to) for state in reached for to in transitions[state] if to >= 0}
+        useful |= {state for state in range(automaton.states) if useful & set(transitions[state].tolist())}
+    assert reached == set(range(automaton.states))
+    assert useful == reached or automaton.is_empty
+
+
+@pytest.mark.parametrize("pattern", SMALL)
+def test_is_the_minimal_automaton(pattern: str):
+    automaton = compile_regex(pattern)
+    check_invariants(automaton)
+    transitions, final = minimal_table(pattern)
+    assert np.array_equal(automaton.transitions, transitions)
+    assert np.array_equal(automaton.final, final)
+    assert not automaton.in_prefix.any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pattern=st.recursive(
+        st.sampled_from(["a", "b", "é", "[ab]", "[^a]", ""]),
+        lambda inner: st.one_of(
+            st.builds("(?:{}|{})".format, inner, inner),
+            st.builds("{}{}".format, inner, inner),
+            st.builds("(?:{}){}".format, inner, st.sampled_from(["*", "+", "?", "{2}", "{1,2}"])),
+        ),
+        max_leaves=5,
+    )
+)
+def test_generated_patterns_give_the_minimal_automaton(pattern: str):
+    automaton = compile_regex(pattern)
+    transitions, final = minimal_table(pattern)
+    assert np.array_equal(automaton.transitions, transitions)
+    assert np.array_equal(automaton.final, final)
+
+
+@pytest.mark.parametrize("pattern", [pattern for pattern in SUPPORTED if pattern != r"[^\s\S]"])
+def test_size_estimates_hold(pattern: str):
+    tree = parse_regex(pattern)
+    construction = Construction()
+    construction.add(tree, entry=0)
+    assert construction.states <= 1 + states_built(tree)
+    assert compile_regex(pattern).states >= states_needed(tree)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [".{0,10000}", "((a{100}){100}){100}", "a{30000}", "a{4294967294}", "(((a{4294967294}){4294967294}){4294967294})*b",
+     "(.{0,9999}x{0,9999}){9}", "((a|b{500}){900}c)*", "[ab]*a[ab]{14}"],
+)  # fmt: skip
+def test_what_would_be_too_large_is_refused(pattern: str):
+    with pytest.raises(LimitError) as caught:
+        compile_regex(pattern, Limits(automaton_states=20_000))
+    assert caught.value.limit == "automaton_states"
+    assert str(caught.value).startswith("The pattern ")
+    assert str(caught.value).endswith("limit of 20,000.")
+
+
+def test_what_only_looks_catastrophic_is_compiled():
+    automaton = compile_regex("(a|aa){500}b")
+    assert automaton.states == 1002
+    assert [automaton.accepts("a" * count + "b") for count in (499, 500, 777, 1000, 1001)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+    automaton = compile_regex("(.*a){30}")
+    assert automaton.accepts("xa" * 30)
+    assert not automaton.accepts("xa" * 29)
+    assert compile_regex("(a?){3000}").states == 3001
+
+
+def test_an_empty_language():
+    assert compile_regex(r"[^\s\S]").is_empty
+    with pytest.raises(EmptyLanguageError, match="match the pattern"):
+        compile_language("a", r"b[^\s\S]")
+    with pytest.raises(EmptyLanguageError, match="match the prefix"):
+        compile_language("[\ud800]", "b")
+
+
+def test_errors_name_the_part():
+    with pytest.raises(RegexError) as caught:
+        compile_language("(", "a")
+    assert caught.value.part == "prefix"
+    with pytest.raises(LimitError, match="The prefix followed by the pattern"):
+        compile_language("a{60}", "b{60}", Limits(automaton_states=100))
+
+
+PAIRS = [
+    ("", "(ab)*"), ("", "a"), ("a?", "ab"), ("a*", "a"), ("The (cat|dog)", " sat"), ("(ab)*", "(ab)*"), ("a|ab", "b?c"),
+    ("^x$", "^y$"), ("[ab]{0,2}", "[ab]{0,2}"), ("(a|aa)?", "a*"), ("(?i)a", "a"), ("é?", "[é-ü]b"), ("(a|b)*a", "b?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("prefix", "pattern"), PAIRS)
+def test_the_prefix_is_marked(prefix: str, pattern: str):
+    language = compile_language(prefix, pattern)
+    for automaton in (language.prefix, language.pattern, language.whole):
+        check_invariants(automaton)
+    assert not language.prefix.in_prefix.any()
+    assert not language.pattern.in_prefix.any()
+    whole = [re.compile(f"(?:{text.strip('^$').replace('(?i)', '')})") for text in (prefix, pattern)]
+    alphabet = sorted({byte for text in ("abcxyé ü", "The cat dog sat") for byte in text.encode()})[:12]
+    strings = {b""}
+    for length in range(1, 6 if len(prefix) < 6 else 5):
+        strings |= {bytes(letters) for letters in itertools.product(b"abcxy"[:3] + "é".encode(), repeat=min(length, 4))}
+    strings |= {"The cat sat".encode()[:end] for end in range(12)} | {b"xy", b"x", bytes(alphabet)}
+    beginnings = prefix_beginnings(language.prefix)
+    for data in strings:
+        state = language.whole.run(data)
+        if state >= 0:
+            assert language.whole.in_prefix[state] == beginnings(data), data
+        text = data.decode(errors="replace")
+        if "(?i)" not in prefix:
+            split = any(
+                whole[0].fullmatch(text[:cut]) and whole[1].fullmatch(text[cut:]) for cut in range(len(text) + 1)
+            )
+            assert language.whole.accepts(data) == split or "\ufffd" in text, data
+
+
+def prefix_beginnings(prefix: ByteAutomaton):
+    """Whether bytes begin some prefix string: in a trim automaton, whether they can be read."""
+    return lambda data: prefix.run(data) >= 0
+
+
+def test_the_start_of_an_empty_prefix_is_a_state_of_its_own():
+    whole = compile_language("", "(ab)*").whole
+    assert whole.states == 3
+    assert whole.in_prefix.tolist() == [True, False, False]
+    assert whole.run(b"ab") != 0
+    assert compile_language("", "ab").whole.states == 3
+
+
+def test_a_job_returns_what_compiling_returns():
+    limits = Limits(automaton_states=50)
+    arrays = compile_job({"prefix": "a", "pattern": "b|c", "limits": limits.to_json()})
+    language, expected = Language.from_arrays(arrays), compile_language("a", "b|c", limits)
+    for part in ("prefix", "pattern", "whole"):
+        for name in ("transitions", "final", "in_prefix"):
+            assert np.array_equal(getattr(getattr(language, part), name), getattr(getattr(expected, part), name))
+
+
+def test_pynini_is_only_loaded_to_compile():
+    script = (
+        "import sys, engine.language, engine.language.isolation, engine.language.explain, engine.language.counting;"
+        "from engine.language import Language, LanguageCompiler, ByteAutomaton, parse_regex;"
+        "assert 'pynini' not in sys.modules;"
+        "from engine.language import compile_regex;"
+        "assert compile_regex('a').accepts('a') and 'pynini' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
