@@ -126,11 +126,12 @@ def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
 def warm_up() -> None:
     """What every new child does before its first job: the tables of the model that is probably asked for."""
     from engine.language import compile
-    from engine.models.catalogue import available_models
+    from engine.models.catalogue import Kind, available_models
 
     compile.warm_up()
     with contextlib.suppress(RelensError):  # whoever asks for that model will be told
-        for entry in available_models()[:1]:
+        # Only one that is on this machine: nobody has asked for anything from the hub.
+        for entry in [entry for entry in available_models() if entry.kind is not Kind.HUB][:1]:
             preview_query(Query(" a", prefix="a", encoding=Encoding.CANONICAL), _tokenizer(entry.name))
 
 

@@ -60,6 +60,11 @@ class Pulse(threading.Thread):
         self._run_id = run_id
         return self._leave
 
+    def describe(self, model: str, device: str) -> None:
+        """Name the model and its device from now on."""
+        self.model, self.device = model, device
+        self.figures = {**self.figures, "name": device}
+
     def beat(self) -> None:
         """Report now. Raises `StoreError`."""
         self.figures = self._meter.read(self.device)

@@ -106,10 +106,10 @@ class EngineServices:
         import engine.search_run  # noqa: F401
 
     def likely_model(self) -> str | None:
-        """The first of the catalogue, where the operator allows it."""
-        from engine.models.catalogue import available_models
+        """The first model of the catalogue that is on this machine: nobody has asked for anything from the hub."""
+        from engine.models.catalogue import Kind, available_models
 
-        return next((entry.name for entry in available_models()), None)
+        return next((entry.name for entry in available_models() if entry.kind is not Kind.HUB), None)
 
     def check_model(self, name: str) -> None:
         """Refuse what the operator does not allow, and what is no model's name."""

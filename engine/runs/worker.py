@@ -206,7 +206,7 @@ class Worker:
                 lambda stage, fraction: self._store.report(run.id, stage=stage, stage_fraction=fraction),
             )
         finally:
-            self._pulse.model, self._pulse.device = self._models.name, self._models.device
+            self._pulse.describe(self._models.name, self._models.device)
 
     def _should_leave(self) -> bool:
         return self._leave.is_set() or self._ending.is_set()

@@ -1,0 +1,113 @@
+"""Previews in this process against the engine asked directly, and in child processes that may be killed."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+import pytest
+
+from engine.errors import LimitError, ModelError, RegexError, RelensError
+from engine.language.compile import compile_language
+from engine.query import Encoding, Limits, Query
+from engine.runs.preview import Preview, Previewer, preview_query
+
+HOSTILE = "[ab]*a[ab]{40}"
+
+
+def test_a_preview_says_what_a_query_will_ask(byte_tokenizer):
+    query = Query(" (cat|dog)s?", prefix="the", encoding=Encoding.CANONICAL)
+    preview = preview_query(query, byte_tokenizer)
+    assert (preview.strings, preview.finite) == ("4", True)
+    assert sorted(preview.examples) == ["the cat", "the cats", "the dog", "the dogs"]
+    whole = compile_language("the", " (cat|dog)s?").whole
+    assert (preview.language_states, preview.language_arcs) == (whole.states, whole.arcs)
+    for source, parts in (("the", preview.prefix_parts), (query.pattern, preview.pattern_parts)):
+        assert parts
+        assert all(part.text == source[part.start : part.end] and part.meaning for part in parts)
+    assert {arc.in_prefix for arc in preview.language_graph.arcs} == {True, False}
+    assert {arc.in_prefix for arc in preview.token_graph.arcs} == {True, False}
+    assert Preview.from_json(preview.to_json()) == preview
+
+
+def test_an_open_language_has_no_end(byte_tokenizer):
+    preview = preview_query(Query("[ab]+"), byte_tokenizer)
+    assert not preview.finite
+    assert all(re.fullmatch("[ab]+", text) for text in preview.examples)
+    assert preview.token_states == preview.token_graph.total_states == 2
+
+
+@pytest.fixture
+def model_folder(tmp_path, monkeypatch, byte_tokenizer) -> str:
+    """A folder with a tokenizer and a configuration, which is all that a preview needs."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "tokenizer.json").write_text(byte_tokenizer.to_json())
+    (folder / "config.json").write_text('{"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}')
+    monkeypatch.setenv("RELENS_MODELS", str(folder))
+    return str(folder)
+
+
+def test_previews_in_child_processes(model_folder, byte_tokenizer):
+    previewer = Previewer(pool_size=2)
+    try:
+        query = Query(" (cat|dog)", prefix="the")
+        preview = previewer.preview(query, model_folder)
+        here = preview_query(query, byte_tokenizer)
+        assert preview.token_graph == here.token_graph
+        assert preview.examples == here.examples
+        with pytest.raises(RegexError) as refusal:
+            previewer.preview(Query("(a"), model_folder)
+        assert (refusal.value.position, refusal.value.part) == (0, "pattern")
+        with pytest.raises(ModelError, match="RELENS_MODELS"):
+            previewer.preview(query, "/etc")
+
+        # A pattern without end ends at its limit, and an easy one is answered meanwhile.
+        finished: list[str] = []
+
+        def ask_hostile() -> None:
+            with pytest.raises(LimitError, match="3 s"):
+                previewer.preview(Query(HOSTILE), model_folder, Limits(compile_seconds=3.0))
+            finished.append("hostile")
+
+        thread = threading.Thread(target=ask_hostile)
+        thread.start()
+        previewer.preview(Query("ab"), model_folder)
+        finished.append("easy")
+        thread.join()
+        assert finished == ["easy", "hostile"]
+        assert previewer.preview(Query("abc"), model_folder).strings == "1"
+    finally:
+        previewer.close()
+
+
+def counting_previewer(byte_tokenizer, calls: list[str]) -> Previewer:
+    def call(payload):
+        calls.append(payload["query"]["pattern"])
+        return {"preview": preview_query(Query.from_json(payload["query"]), byte_tokenizer).to_json()}
+
+    return Previewer(call=call)
+
+
+def test_the_last_previews_are_remembered(byte_tokenizer, monkeypatch):
+    monkeypatch.setattr("engine.runs.preview.REMEMBERED", 2)
+    calls: list[str] = []
+    previewer = counting_previewer(byte_tokenizer, calls)
+    for pattern in ("a", "b", "a", "c", "a", "b"):
+        assert previewer.preview(Query(pattern), "bytes").examples == (pattern,)
+    assert calls == ["a", "b", "c", "b"]
+    previewer.preview(Query("b"), "another")
+    previewer.preview(Query("b"), "another", Limits(automaton_states=5))
+    assert calls[4:] == ["b", "b"]
+
+
+def test_a_bug_is_a_sentence_for_the_page():
+    def fail(self, *arguments):
+        raise RuntimeError("Traceback ...")
+
+    previewer = Previewer(pool_size=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.language.isolation.IsolatedPool.call", fail)
+        with pytest.raises(RelensError, match="The preview failed inside Relens"):
+            previewer.preview(Query("a"), "bytes")
+    previewer.close()

@@ -1,0 +1,105 @@
+"""A real worker process with a real model, which is tiny and knows nothing: searches, inspections, and its death."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from engine.query import Limits, Query
+from engine.runs.specification import InspectSpecification, SearchSpecification
+from tests.engine.runs.conftest import ROOT
+from tests.engine.runs.helpers import wait_until
+
+
+@pytest.fixture(scope="module")
+def model_folder(tmp_path_factory, byte_tokenizer) -> str:
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    folder = tmp_path_factory.mktemp("tiny model")
+    torch.manual_seed(1)
+    size = byte_tokenizer.size
+    configuration = GPT2Config(
+        vocab_size=size, n_positions=64, n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    GPT2LMHeadModel(configuration).save_pretrained(folder)
+    (folder / "tokenizer.json").write_text(byte_tokenizer.to_json())
+    return str(folder)
+
+
+@pytest.fixture
+def start_real_worker(url, monkeypatch, model_folder):
+    monkeypatch.setenv("RELENS_MODELS", model_folder)
+    started = []
+
+    def start():
+        command = [sys.executable, "-m", "engine.runs.worker", "--store", url]
+        started.append(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def search(model: str, pattern: str, **limits) -> SearchSpecification:
+    return SearchSpecification(model, Query(pattern), limits=Limits(**limits))
+
+
+def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_worker, model_folder):
+    worker = start_real_worker()
+    done = store.submit(search(model_folder, "(ab|c)[abc]", matches=4))
+    wait_until(lambda: not store.get(done).is_live, 120)
+    run = store.get(done)
+    assert run.error is None
+    assert (run.status, run.error, run.progress["ended"]) == ("done", None, "matches")
+    rows = store.rows(done)
+    assert [row["number"] for row in rows] == [1, 2, 3, 4]
+    ranks = [row["prefix_log_prob"] + row["decoder_log_prob"] for row in rows]
+    assert ranks == sorted(ranks, reverse=True)
+    assert len(run.model_fingerprint) > 8
+
+    endless = store.submit(search(model_folder, "[ab]+", matches=None, expansions=None, seconds=None))
+    wait_until(lambda: store.get(endless).row_count >= 20, 60)
+    # A match is opened while the search goes on: its tokens have the log-probabilities that the search gave them.
+    looked_at = store.submit(InspectSpecification(model_folder, tuple(rows[0]["token_ids"])))
+    wait_until(lambda: not store.get(looked_at).is_live, 60)
+    assert store.get(looked_at).error is None
+    assert [row["log_prob"] for row in store.rows(looked_at)] == pytest.approx(rows[0]["token_log_probs"], abs=1e-4)
+    assert all(row["top"] and row["rank"] >= 1 for row in store.rows(looked_at))
+    assert store.get(endless).status == "running"
+
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    kept = store.rows(endless)
+    start_real_worker()
+    wait_until(lambda: not store.get(endless).is_live, 60)
+    interrupted = store.get(endless)
+    assert (interrupted.status, interrupted.row_count) == ("interrupted", len(kept))
+    assert store.rows(endless) == kept
+    assert interrupted.progress["matches"] == len(kept)
+
+    again = store.repeat(done)
+    wait_until(lambda: not store.get(again).is_live, 120)
+    scores = [(row["text"], pytest.approx(row["log_prob"], abs=1e-5)) for row in rows]
+    assert [(row["text"], row["log_prob"]) for row in store.rows(again)] == scores
+    assert store.get(again).model_fingerprint == run.model_fingerprint
+
+    # Bad questions are answered by sentences, and a hostile one can be stopped while it compiles.
+    for pattern, model, sentence in (
+        ("(a", model_folder, "Missing )"),
+        ("a", "/etc", "RELENS_MODELS"),
+    ):
+        refused = store.submit(search(model, pattern))
+        wait_until(lambda refused=refused: not store.get(refused).is_live, 60)
+        assert store.get(refused).status == "failed"
+        assert sentence in store.get(refused).error
+    hostile = store.submit(search(model_folder, "[ab]*a[ab]{40}", compile_seconds=60.0))
+    wait_until(lambda: store.get(hostile).stage == "compiling", 60)
+    store.request_stop(hostile)
+    wait_until(lambda: not store.get(hostile).is_live, 60)
+    assert store.get(hostile).status == "stopped"
