@@ -17,13 +17,25 @@ def gallery_cards(examples: tuple[Example, ...], workbench: StreamlitPage) -> No
     for example in examples:
         with grid.cell():
             st.html(card_html(example))
-            form = Form.from_specification(example.specification(DEFAULT_MODEL))
-            st.page_link(
-                workbench,
-                label=f"Open: {example.title}",
-                icon=":material/arrow_forward:",
-                query_params=links.parameters(form),
-            )
+            _open(example, workbench, f"Open: {example.title}")
+
+
+def gallery_links(examples: tuple[Example, ...]) -> None:
+    """Show a few examples as a row of links."""
+    with st.container(horizontal=True, gap="small"):
+        for example in examples:
+            _open(example, st.session_state["workbench_page"], example.title)
+
+
+def _open(example: Example, workbench: StreamlitPage, label: str) -> None:
+    form = Form.from_specification(example.specification(DEFAULT_MODEL))
+    st.page_link(
+        workbench,
+        label=label,
+        icon=":material/arrow_forward:",
+        query_params=links.parameters(form),
+        help=example.question,
+    )
 
 
 def card_html(example: Example) -> str:

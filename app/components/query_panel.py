@@ -15,8 +15,10 @@ from streamlit.delta_generator import DeltaGenerator
 from app import links, snippets
 from app.components.automaton_view import automaton_view
 from app.components.explanation import explanation
+from app.components.gallery_cards import gallery_links
 from app.components.query_form import current_form, expressions, main_settings, more_settings
 from app.form import Form
+from app.gallery import load_gallery
 from app.live_preview import Answer, Drawn
 from app.narrative import count_text
 from app.services import Services, live_preview
@@ -32,6 +34,7 @@ AUTOMATA, MATCHES = "Automata", "Matches"
 _WAIT_SECONDS = 0.2
 
 _EXAMPLES_SHOWN = 3
+_EXAMPLES_OFFERED = 6
 
 
 def query_panel(services: Services, models: list[str], shown: RunRecord | None, pictures: DeltaGenerator) -> None:
@@ -235,7 +238,8 @@ def _explanation(drawn: Drawn | None) -> None:
 
 def _automata(drawn: Drawn | None, *, fresh: bool) -> None:
     if drawn is None:
-        st.caption("The automata of your query are drawn here while you type.")
+        st.caption("The automata of your query are drawn here while you type. Or start from an example:")
+        gallery_links(load_gallery()[:_EXAMPLES_OFFERED])
         return
     if not fresh:
         st.caption("These are the automata of the last query that could be drawn.")

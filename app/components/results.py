@@ -95,16 +95,20 @@ def _table(table: pd.DataFrame, *, merged: bool, scores: bool, key: str) -> int 
 
 
 def _charts(found: RunRows, table: pd.DataFrame) -> None:
-    best, bounds, pace = st.tabs(["Likeliest", "Bounds", "Pace"], key="result_charts")
-    with best:
-        _chart(charts.probability_bars(table), "chart_best")
-    with bounds:
-        if len(found.history) > 1:
-            _chart(charts.mass_over_time(found.history), "chart_bounds")
-        else:
-            st.caption("The bounds over time are drawn while you watch a run.")
-    with pace:
-        _chart(charts.matches_over_time(found.rows), "chart_pace")
+    # Only the chart that is looked at is drawn: this runs at every look.
+    best, bounds, pace = st.tabs(["Likeliest", "Bounds", "Pace"], key="result_charts", on_change="rerun")
+    if best.open:
+        with best:
+            _chart(charts.probability_bars(table), "chart_best")
+    if bounds.open:
+        with bounds:
+            if len(found.history) > 1:
+                _chart(charts.mass_over_time(found.history), "chart_bounds")
+            else:
+                st.caption("The bounds over time are drawn while you watch a run.")
+    if pace.open:
+        with pace:
+            _chart(charts.matches_over_time(found.rows), "chart_pace")
 
 
 def _chart(chart: charts.Chart, key: str) -> None:

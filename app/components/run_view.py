@@ -1,4 +1,4 @@
-"""The run on the page: followed twice a second while it lives, and one of its matches opened.
+"""The run on the page: followed while it lives, and one of its matches opened.
 
 A fragment that runs by a timer while there is something to wait for. When the run ends it draws the page anew once,
 which also takes the timer away.
@@ -20,7 +20,11 @@ from engine.errors import RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
 
-_LOOK_EVERY = 0.4
+#: Seconds between two looks: often while the first matches are awaited, more rarely when a run is long or large,
+#: because looking costs time that the model could use.
+_EAGER, _CALM, _RARE = 0.4, 1.0, 2.0
+_EAGER_FOR_SECONDS = 6.0
+_MANY_ROWS = 2_000
 
 
 def run_view(services: Services, shown: RunRecord | None) -> None:
@@ -28,11 +32,22 @@ def run_view(services: Services, shown: RunRecord | None) -> None:
     if shown is None:
         st.caption("Press Run: the matches appear here as the model finds them, the likeliest first.")
         return
-    waiting = shown.is_live or _open_inspection(services) is not None
-    st.fragment(_run_view, run_every=_LOOK_EVERY if waiting else None, key="run_view")(services, shown.id, waiting)
+    pace = _pace(services, shown)
+    st.fragment(_run_view, run_every=pace, key="run_view")(services, shown.id, pace)
 
 
-def _run_view(services: Services, run_id: str, waiting: bool) -> None:
+def _pace(services: Services, run: RunRecord) -> float | None:
+    """Seconds until the next look, None where nothing more will come."""
+    if _open_inspection(services) is not None:
+        return _EAGER
+    if not run.is_live:
+        return None
+    if run.row_count > _MANY_ROWS:
+        return _RARE
+    return _EAGER if run.progress.get("seconds_total", 0.0) < _EAGER_FOR_SECONDS else _CALM
+
+
+def _run_view(services: Services, run_id: str, pace: float | None) -> None:
     try:
         run = services.store.get(run_id)
         found = _rows(run_id)
@@ -54,8 +69,7 @@ def _run_view(services: Services, run_id: str, waiting: bool) -> None:
         st.caption("No match yet. The first one appears as soon as nothing can beat it.")
     if selected is not None:
         _detail(services, run, found, selected)
-    still_waiting = run.is_live or _open_inspection(services) is not None
-    if still_waiting != waiting:
+    if _pace(services, run) != pace:
         st.rerun()
 
 
