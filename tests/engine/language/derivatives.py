@@ -39,7 +39,7 @@ def minimal_table(pattern: str) -> tuple[np.ndarray, np.ndarray]:
 
 def canonical(table: np.ndarray, final: np.ndarray, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     live = final.copy()
-    while not (grown := live | live[table].any(axis=1)).tolist() == live.tolist():
+    while (grown := live | live[table].any(axis=1)).tolist() != live.tolist():
         live = grown
     representative = {int(block): state for state, block in reversed(list(enumerate(part.tolist())))}
     numbers = {int(part[0]): 0}

@@ -70,8 +70,10 @@ def test_nesting():
         (r"[\d.]", "one of digit in any script, ."), ("[a-z]?", "one small letter, a to z, once or not at all"),
         ("a{2,}", 'the character "a", 2 times or more'), ("a{0}", 'the character "a", never'),
         ("a{,3}", 'the character "a", up to 3 times, or not at all'), ("[a-b]{2,3}", "one of a to b, 2 to 3 times"),
-        ("(?i:k1)", 'here upper and lower case are the same: the text "k1", in upper or lower case'), ("(?#x)", "a comment, without effect"),
-        ("(ab)*", 'any number of times, or not at all: group 1: the text "ab"'), ("a|b|", "one of 3 alternatives: a, b, nothing"),
+        ("(?i:k1)", 'here upper and lower case are the same: the text "k1", in upper or lower case'),
+        ("(?#x)", "a comment, without effect"),
+        ("(ab)*", 'any number of times, or not at all: group 1: the text "ab"'),
+        ("a|b|", "one of 3 alternatives: a, b, nothing"),
         ("a|b|c|d|e|f|g|h|i|j", "one of 10 alternatives: a, b, c, d, e, f, g, h, and 2 more"),
     ],
 )  # fmt: skip
