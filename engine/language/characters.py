@@ -81,9 +81,10 @@ def atom_ranges(atom: str, flags: int) -> Ranges:
     return normalise([*_intersect(plain, _caseless_ranges()), *((ord(found), ord(found)) for found in matched)])
 
 
-def atom_items(atom: str) -> list[tuple[Any, Any]]:
-    """What Python's own parser makes of `atom`: a list of its (operator, argument) pairs."""
-    return list(_parser.parse(atom))
+@lru_cache(maxsize=4096)
+def atom_items(atom: str) -> tuple[tuple[Any, Any], ...]:
+    """What Python's own parser makes of `atom`: its (operator, argument) pairs."""
+    return tuple(_parser.parse(atom))
 
 
 def _plain_ranges(atom: str, flags: int) -> Ranges:

@@ -4,14 +4,14 @@ r"""From a regular expression to the minimal deterministic automaton over bytes.
 
 `[0-9]{4}` has 40 byte transitions but only one kind of byte that it tells apart. So bytes are first
 sorted into classes, the intervals between all the bounds that occur in the expression, and OpenFst sees classes for
-labels: `.{1,100}` has 10 of them instead of 244. The table of classes is widened to 256 bytes at the end.
+labels: `.{1,100}` has 13 of them instead of 242. The table of classes is widened to 256 bytes at the end.
 
 `compile_language` adds what a search needs to know of the boundary between prefix and pattern. Whether the bytes so
 far still begin some prefix string is known to the automaton of the prefix, so the two run side by side until the
 prefix's dies:
 
-    prefix a?, pattern ab:   (0,0) --a--> (1,1) --a--> (2,-)        in_prefix: the first two
-                                          (1,1) --b--> (3,-)
+    prefix a?, pattern ab:    0 --a--> 1 --a--> 2 --b--> 3        in_prefix: 0 and 1, for "" and "a" begin
+                                       1 --b-----------> 3        a string of the prefix and "aa" does not
 
 Both functions compile here and now. A hostile expression such as `[ab]*a[ab]{30}` needs 2^31 states, which no estimate
 foresees: where strangers type, use `engine.language.isolation.isolated_compiler`.

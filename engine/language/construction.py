@@ -2,8 +2,8 @@ r"""A syntax tree as a nondeterministic automaton over byte ranges (Ken Thompson
 
 `(a|bc)*` becomes, with ε for a step that reads nothing,
 
-    0 --ε--> 1 --a--> 2 --ε--> 4 --ε--> 1            final: 1
-             1 --b--> 3 --c--> 5 --ε--> 4
+    0 --ε--> 1 --a--> 2 --ε--> 5 --ε--> 1            final: 1
+             1 --b--> 3 --c--> 4 --ε--> 5
 
 A fragment is built from a given entry state, adds no arc into that state, and returns its exit; so
 literals are plain chains and the branches of an alternation may leave from one state. Counts are written out:

@@ -1,11 +1,13 @@
 r"""Ranges of code points as ranges of bytes.
 
-The characters from é (C3 A9) to € (E2 82 AC) are 8,132 different byte strings, but only four shapes:
+The characters from é (C3 A9) to € (E2 82 AC) are 8,132 different byte strings, but only six shapes:
 
-    C3  A9-BF            é to ÿ
-    C4-DF  80-BF         to the last character of two bytes
-    E0-E1 ...            three bytes, where E0 must be followed by A0-BF
-    E2  80-82 ...        up to E2 82 AC
+    C3     A9-BF             é to ÿ
+    C4-DF  80-BF             to the last character of two bytes
+    E0     A0-BF  80-BF      three bytes, where E0 must not be followed by less
+    E1     80-BF  80-BF
+    E2     80-81  80-BF
+    E2     82     80-AC      up to €
 
 So a set of characters is a tiny automaton over byte ranges. A range is first cut where the number of bytes changes and
 around the surrogates, which no UTF-8 text contains, and then wherever a byte before the last would not run
