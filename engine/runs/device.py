@@ -8,13 +8,13 @@ gpu_memory_total_bytes and, where the driver tells, gpu_percent.
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
 import psutil
 
-#: The system's own counters are too coarse to divide over less than this many seconds.
-FRESH_SECONDS = 0.4
+log = logging.getLogger(__name__)
 
 
 class DeviceMeter:
@@ -48,6 +48,6 @@ def _cuda_figures(device: str) -> dict[str, Any]:
         figures["gpu_memory_total_bytes"] = total
         figures["gpu_memory_bytes"] = total - free
         figures["gpu_percent"] = torch.cuda.utilization(device)
-    except (RuntimeError, ImportError, OSError):
-        pass  # without the driver's management library there are fewer figures
+    except Exception as error:  # the driver's management library has errors of its own, where it is installed at all
+        log.debug("Some figures of %s cannot be read: %s", device, error)
     return figures

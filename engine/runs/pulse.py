@@ -20,6 +20,8 @@ BEAT_SECONDS = 1.0
 LOOK_SECONDS = 0.25
 #: How often dead workers' runs are looked for.
 ORPHAN_SECONDS = 5.0
+#: How often the same trouble with the store is logged.
+COMPLAINT_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -48,17 +50,19 @@ class Pulse(threading.Thread):
         self._parent_is_gone = parent_is_gone
         self._on_orphaned = on_orphaned
         self._meter = DeviceMeter()
-        self._run_id: str | None = None
-        self._leave = threading.Event()
+        #: The run that is watched and the event for it: one value, because two threads use it.
+        self._watched: tuple[str | None, threading.Event] = (None, threading.Event())
         self._closing = threading.Event()
         self._next_beat = 0.0
         self._next_orphans = 0.0
+        self._complaint = ""
+        self._next_complaint = 0.0
 
     def watch(self, run_id: str | None) -> threading.Event:
         """Look for requests to stop this run from now on; the event that is set when there is one."""
-        self._leave = threading.Event()
-        self._run_id = run_id
-        return self._leave
+        leave = threading.Event()
+        self._watched = (run_id, leave)
+        return leave
 
     def describe(self, model: str, device: str) -> None:
         """Name the model and its device from now on."""
@@ -85,10 +89,12 @@ class Pulse(threading.Thread):
             try:
                 self._look()
             except StoreError as error:
-                log.warning("%s", error)
+                self._complain(error)
+            except Exception:  # without a pulse the worker would be taken for dead
+                log.exception("The pulse stumbled.")
 
     def _look(self) -> None:
-        leave, run_id = self._leave, self._run_id
+        run_id, leave = self._watched
         if run_id is not None and not leave.is_set() and self._store.stop_requested(run_id):
             leave.set()
         now = time.monotonic()
@@ -98,3 +104,10 @@ class Pulse(threading.Thread):
             self._next_orphans = now + ORPHAN_SECONDS
             for orphan in self._store.mark_interrupted():
                 log.warning("Run %s had lost its worker.", orphan)
+
+    def _complain(self, error: StoreError) -> None:
+        """Log what is wrong with the store, but not four times a second."""
+        now = time.monotonic()
+        if error.sentence != self._complaint or now >= self._next_complaint:
+            self._complaint, self._next_complaint = error.sentence, now + COMPLAINT_SECONDS
+            log.warning("%s", error)

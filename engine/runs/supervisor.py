@@ -24,6 +24,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from engine import settings
 from engine.errors import RelensError, StoreError
@@ -140,10 +141,8 @@ class Supervisor:
             self._start()
 
     def _start(self) -> None:
-        if self._log_path.exists() and self._log_path.stat().st_size > LONGEST_LOG:
-            self._log_path.replace(self._log_path.with_suffix(".log.old"))
         environment = {**os.environ, "PYTHONPATH": _with_root(os.environ.get("PYTHONPATH"))}
-        with self._log_path.open("ab") as log_file:
+        with self._opened_log() as log_file:
             # A session of its own: Ctrl-C in the terminal ends the dashboard, and the worker then ends in good order.
             # The address goes through the environment, because it may hold a password and anybody can list arguments.
             self._process = subprocess.Popen(
@@ -156,6 +155,16 @@ class Supervisor:
             )
         self._started_at = time.monotonic()
         self._starts += 1
+
+    def _opened_log(self) -> BinaryIO:
+        """The log to write on, begun anew when it has grown long; nothing where it cannot be written (a full disk)."""
+        try:
+            if self._log_path.exists() and self._log_path.stat().st_size > LONGEST_LOG:
+                self._log_path.replace(self._log_path.with_suffix(".log.old"))
+            return self._log_path.open("ab")
+        except OSError as error:
+            log.warning("The worker's log %s cannot be written: %s", self._log_path, error)
+            return Path(os.devnull).open("ab")
 
     def _note_end(self, status: int) -> None:
         now = time.monotonic()
