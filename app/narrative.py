@@ -28,7 +28,7 @@ def probability_text(probability: float) -> str:
     if not probability > 0.0:
         return "0 %"
     if probability >= 0.9995:
-        return "more than 99.9 %" if probability < 1.0 else "100 %"
+        return "over 99.9 %" if probability < 1.0 else "100 %"
     if probability >= 0.995:
         return f"{100 * probability:.1f} %"
     if probability >= 0.1:

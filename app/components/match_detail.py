@@ -60,7 +60,7 @@ def match_detail(match: Mapping[str, Any], inspected: RunRecord | None, readings
                     "Rank": st.column_config.NumberColumn(help="1 is the model's likeliest token here."),
                     "Kept": st.column_config.CheckboxColumn(help="Whether the decoding rule keeps this token."),
                     "Rather": st.column_config.TextColumn(
-                        width="large", help="What the model finds likeliest here, with probabilities."
+                        width="large", help="The tokens that the model finds likeliest here, with their probabilities."
                     ),
                 },
             )
@@ -81,7 +81,7 @@ def readings_table(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) ->
             "Kept": [None if place < prefix_tokens else reading["allowed"] for place, reading in enumerate(readings)],
             "Rather": [
                 "   ".join(
-                    f"{visible(other['text'])} {narrative.log_probability_text(other['log_prob'])}"
+                    f"‹{visible(other['text'])}› {narrative.log_probability_text(other['log_prob'])}"
                     for other in reading["top"]
                 )
                 for reading in readings

@@ -25,7 +25,7 @@ def run_with(**changes):
     [
         (0.0, "0 %"),
         (1.0, "100 %"),
-        (0.99999, "more than 99.9 %"),
+        (0.99999, "over 99.9 %"),
         (0.997, "99.7 %"),
         (0.342, "34 %"),
         (0.0342, "3.4 %"),
@@ -42,7 +42,7 @@ def test_probability_text(probability, text):
 @given(st.floats(1e-300, 1.0))
 def test_probability_text_is_within_its_rounding(probability):
     text = narrative.probability_text(probability)
-    if text == "more than 99.9 %":
+    if text == "over 99.9 %":
         assert 0.999 < probability < 1.0
     elif text.endswith("%"):
         assert math.isclose(float(text.split()[0]) / 100, probability, rel_tol=0.06)

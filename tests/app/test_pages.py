@@ -264,7 +264,7 @@ class TestOpenedMatch:
         assert table["Token"].tolist() == ["The", "␣<b>", "at"]
         assert table["Rank"].tolist()[1:] == [3, 1]
         assert table["Probability"].tolist()[1] == pytest.approx(0.25)
-        assert table["Rather"].tolist()[1] == "␣<i> 50 %"
+        assert table["Rather"].tolist()[1] == "‹␣<i>› 50 %"
         words = html_of(page)
         assert "␣&lt;b&gt;" in words
         assert "<b>at" not in words
