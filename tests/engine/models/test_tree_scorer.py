@@ -198,4 +198,18 @@ def test_a_forward_that_fails_leaves_nothing_half_computed(monkeypatch: pytest.M
         patch.setattr(forward("llama", torch.float32), "logits", fail)
         with pytest.raises(ModelError):
             subject.log_probs(nodes)
-    assert_right(subject.log_probs(nodes), "llama", subject, nodes, BEGIN)
+    # The child leans on its ancestors' keys, which the failed forward was to compute.
+    child = subject.tree.add(nodes[-1], 7)
+    assert_right(subject.log_probs([child]), "llama", subject, [child], BEGIN)
+
+
+def test_growing_the_pool_keeps_what_is_in_it() -> None:
+    subject = scorer()
+    stems = grow(subject.tree, [(20, token % VOCABULARY) for token in range(200)])
+    subject.log_probs(stems)
+    more = [subject.tree.add(stem, 1) for stem in stems]
+    subject.log_probs(more)
+    assert subject.counts.tokens_computed == 401
+    children = [subject.tree.add(stem, 2) for stem in stems[:5] + more[:5]]
+    assert_right(subject.log_probs(children), "llama", subject, children, BEGIN)
+    assert subject.counts.tokens_computed == 411
