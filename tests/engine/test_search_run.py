@@ -31,7 +31,7 @@ def oracle(tiny):
     return Oracle(tiny)
 
 
-def check(model, oracle, query, prefixes, patterns, rank, tolerance=2e-4):
+def check(model, oracle, query, prefixes, patterns, rank) -> None:
     """Run the search to its end and compare everything with the long way."""
     run = search(model, query, ShortestPath(rank=rank), Limits(matches=None))
     bounds, found = [(run.progress.found_mass, run.progress.remaining_mass)], []
@@ -54,9 +54,9 @@ def check(model, oracle, query, prefixes, patterns, rank, tolerance=2e-4):
     previous = math.inf
     for match in found:
         truth = scored[match.token_ids]
-        assert match.prefix_log_prob == pytest.approx(truth.prefix_log_prob, abs=tolerance)
-        assert match.log_prob == pytest.approx(truth.log_prob, abs=tolerance)
-        assert match.decoder_log_prob == pytest.approx(truth.decoder_log_prob, abs=tolerance)
+        assert match.prefix_log_prob == pytest.approx(truth.prefix_log_prob, abs=1e-4, rel=1e-5)
+        assert match.log_prob == pytest.approx(truth.log_prob, abs=1e-4, rel=1e-5)
+        assert match.decoder_log_prob == pytest.approx(truth.decoder_log_prob, abs=1e-4, rel=1e-5)
         assert match.text == model.tokenizer.decode(match.token_ids)
         assert match.prefix_tokens == truth.prefix_tokens
         own = (
@@ -167,9 +167,9 @@ def test_compiled_query_is_the_searched_language(tiny):
 @pytest.mark.parametrize("decoding", RULES, ids=str)
 @pytest.mark.parametrize("rank", ["joint", "conditional"])
 def test_the_real_model_in_order_of_rank(smollm2, smollm2_oracle, decoding, rank):
-    query = Query(" (mat|bed|roof)s?", prefix="The (cat|dog) sat on the", decoding=decoding)
+    query = Query(" (mat|bed)s?", prefix="The (cat|dog) sat on the", decoding=decoding)
     prefixes = ["The cat sat on the", "The dog sat on the"]
-    patterns = [f" {word}{s}" for word in ("mat", "bed", "roof") for s in ("", "s")]
+    patterns = [f" {word}{s}" for word in ("mat", "bed") for s in ("", "s")]
     check(smollm2, smollm2_oracle, query, prefixes, patterns, rank)
     once = Query(" (mat|bed)", prefix="The cat sat on the", decoding=decoding, encoding=Encoding.CANONICAL)
     check(smollm2, smollm2_oracle, once, prefixes[:1], patterns[:3:2], rank)
