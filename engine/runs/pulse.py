@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.errors import StoreError
+from engine.runs.complaints import Complaints
 from engine.runs.device import DeviceMeter
 from engine.runs.store import Store
 
@@ -20,8 +21,6 @@ BEAT_SECONDS = 1.0
 LOOK_SECONDS = 0.25
 #: How often dead workers' runs are looked for.
 ORPHAN_SECONDS = 5.0
-#: How often the same trouble with the store is logged.
-COMPLAINT_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +54,7 @@ class Pulse(threading.Thread):
         self._closing = threading.Event()
         self._next_beat = 0.0
         self._next_orphans = 0.0
-        self._complaint = ""
-        self._next_complaint = 0.0
+        self._complaints = Complaints(log)
 
     def watch(self, run_id: str | None) -> threading.Event:
         """Look for requests to stop this run from now on; the event that is set when there is one."""
@@ -89,7 +87,7 @@ class Pulse(threading.Thread):
             try:
                 self._look()
             except StoreError as error:
-                self._complain(error)
+                self._complaints.warn(error)
             except Exception:  # without a pulse the worker would be taken for dead
                 log.exception("The pulse stumbled.")
 
@@ -104,10 +102,3 @@ class Pulse(threading.Thread):
             self._next_orphans = now + ORPHAN_SECONDS
             for orphan in self._store.mark_interrupted():
                 log.warning("Run %s had lost its worker.", orphan)
-
-    def _complain(self, error: StoreError) -> None:
-        """Log what is wrong with the store, but not four times a second."""
-        now = time.monotonic()
-        if error.sentence != self._complaint or now >= self._next_complaint:
-            self._complaint, self._next_complaint = error.sentence, now + COMPLAINT_SECONDS
-            log.warning("%s", error)

@@ -172,6 +172,11 @@ class Store:
             found = connection.execute(sql.select(workers_table).order_by(workers_table.c.heartbeat.desc())).mappings()
             return [_worker_record(row) for row in found]
 
+    def check_writable(self) -> None:
+        """Raise the `StoreError` that a write would meet now."""
+        with self._database.writing() as connection:
+            connection.execute(schema_table.update().values(version=schema_table.c.version))
+
     # ------------------------------------------------------------------------------------------ for workers
 
     def claim(self, worker_id: str, kinds: Sequence[str] | None = None, model: str | None = None) -> RunRecord | None:

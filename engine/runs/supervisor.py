@@ -28,6 +28,7 @@ from typing import BinaryIO
 
 from engine import settings
 from engine.errors import RelensError, StoreError
+from engine.runs.complaints import Complaints
 from engine.runs.lock import ANOTHER_WORKER, WorkerLock
 from engine.runs.records import WorkerRecord
 from engine.runs.store import Store
@@ -36,6 +37,8 @@ LOOK_SECONDS = 0.5
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 #: A worker that has lived this long was healthy; when it ends, the next is started after the shortest pause.
 HEALTHY_SECONDS = 60.0
+#: A worker that has not reported for so long may be unable to.
+SILENT_SECONDS = 5.0
 #: A log longer than this is begun anew when a worker starts, with one older file kept.
 LONGEST_LOG = 5_000_000
 
@@ -49,7 +52,7 @@ class WorkerState:
     alive: a worker serves the store, started here or by another dashboard, and has reported. starting: it has been
     started but has not reported yet, or waits for its next attempt. restarts: how often it was started again after it
     had ended. last_exit: in words, None while it never ended. pid: of the worker, None for none. log: file that it
-    writes its messages to.
+    writes its messages to. trouble: why the store cannot be written (a full disk), one sentence, None where it can.
     """
 
     alive: bool
@@ -58,6 +61,7 @@ class WorkerState:
     last_exit: str | None
     pid: int | None
     log: str
+    trouble: str | None = None
 
 
 class Supervisor:
@@ -82,6 +86,8 @@ class Supervisor:
         self._pause = SHORTEST_PAUSE
         self._starts = 0
         self._last_exit: str | None = None
+        self._trouble: str | None = None
+        self._complaints = Complaints(log)
 
     def ensure(self) -> None:
         """See to it that a worker runs, now and from now on; cheap, meant to be called at every rerun of a page."""
@@ -102,6 +108,7 @@ class Supervisor:
             last_exit=self._last_exit,
             pid=worker.pid if worker is not None else process.pid if process is not None else None,
             log=str(self._log_path),
+            trouble=self._trouble,
         )
 
     def stop(self, patience: float = 5.0) -> None:
@@ -124,8 +131,9 @@ class Supervisor:
         while True:
             try:
                 self._look()
+                self._trouble = self._trouble_of_silent_worker()
             except (RelensError, OSError) as error:
-                log.warning("%s", error)
+                self._complaints.warn(error)
             if self._closing.wait(LOOK_SECONDS):
                 return
 
@@ -139,6 +147,18 @@ class Supervisor:
             self._note_end(status)
         if time.monotonic() >= self._next_start and not self._lock.is_held():
             self._start()
+
+    def _trouble_of_silent_worker(self) -> str | None:
+        """Why a worker that lives has not reported for a while: nobody else can tell, if it cannot write."""
+        if self._process is None or time.monotonic() - self._started_at < SILENT_SECONDS:
+            return None
+        try:
+            latest = max((worker.heartbeat for worker in self._opened_store().workers()), default=0.0)
+            if time.time() - latest >= SILENT_SECONDS:
+                self._opened_store().check_writable()
+        except StoreError as error:
+            return error.sentence
+        return None
 
     def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": _with_root(os.environ.get("PYTHONPATH"))}

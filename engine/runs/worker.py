@@ -29,6 +29,7 @@ import psutil
 from engine import settings
 from engine.errors import RelensError, StoreError
 from engine.runs.background import Background, Left
+from engine.runs.complaints import Complaints
 from engine.runs.lock import ANOTHER_WORKER, WorkerLock
 from engine.runs.processes import process_exists
 from engine.runs.pulse import Pulse
@@ -61,6 +62,7 @@ class Worker:
         self._pulse = Pulse(store, self.id, parent_is_gone, self.end)
         self._leave = threading.Event()
         self._models = WarmModel(services)
+        self._complaints = Complaints(log)
         #: Ends of runs that the store has not taken yet, by run.
         self._unwritten: dict[str, tuple[Status, str | None]] = {}
 
@@ -82,7 +84,7 @@ class Worker:
                 try:
                     worked = self._serve_one()
                 except StoreError as error:
-                    log.warning("%s", error)
+                    self._complaints.warn(error)
                     self._ending.wait(STORE_REST_SECONDS)
                 else:
                     if not worked:
@@ -98,7 +100,7 @@ class Worker:
             try:
                 self._pulse.beat()
             except StoreError as error:
-                log.warning("%s", error)
+                self._complaints.warn(error)
                 self._ending.wait(STORE_REST_SECONDS)
             else:
                 break
@@ -181,7 +183,7 @@ class Worker:
             while (run := self._store.claim(self.id, kinds=(InspectSpecification.kind,), model=name)) is not None:
                 self._settle(run, self._outcome_of_inspection(run, model))
         except StoreError as error:
-            log.warning("%s", error)
+            self._complaints.warn(error)
 
     def _outcome_of_inspection(self, run: RunRecord, model: LoadedModel) -> tuple[Status, str | None]:
         """Carry out an inspection that comes while a search is at work; it must not end the search."""

@@ -382,6 +382,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(store):
     sql.event.listen(Pool, "connect", shrink)
     with pytest.raises(StoreError, match=r"^The disk that holds the store of runs \(.*runs.db\) is full\.$"):
         store.append(run_id, [{"text": "x" * 100_000}], {"matches": 2})
+    store.check_writable()
     assert store.get(run_id).progress == {"matches": 1}
     assert [row["text"] for row in store.rows(run_id)] == ["kept"]
 
@@ -400,6 +401,8 @@ def test_a_locked_store_is_a_sentence_and_reading_goes_on(store, tmp_path, monke
     locker.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="is locked by another program"):
         impatient.submit(specification("b"))
+    with pytest.raises(StoreError, match="is locked by another program"):
+        impatient.check_writable()
     assert impatient.get(run_id).status == "queued"
     locker.execute("ROLLBACK")
     locker.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -90,3 +91,17 @@ def test_ensure_may_be_called_by_everybody_at_any_time(store, supervise):
     wait_until(lambda: supervisor.state().alive)
     assert supervisor.state().restarts == 0
     assert len(store.workers()) == 1
+
+
+def test_a_store_that_cannot_be_written_is_told_by_the_supervisor(store, supervise, monkeypatch, tmp_path):
+    monkeypatch.setattr(supervisor_module, "SILENT_SECONDS", 2.5)
+    monkeypatch.setattr("engine.runs.database.BUSY_SECONDS", 0.05)
+    supervisor = supervise()
+    wait_until(lambda: supervisor.state().alive)
+    locker = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
+    locker.execute("BEGIN IMMEDIATE")
+    wait_until(lambda: "locked by another program" in (supervisor.state().trouble or ""))
+    locker.execute("ROLLBACK")
+    locker.close()
+    wait_until(lambda: supervisor.state().trouble is None)
+    assert supervisor.state().restarts == 0
