@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from engine.language.automaton import ByteAutomaton
     from engine.language.compile import compile_language, compile_regex
+    from engine.language.isolation import isolated_compiler
     from engine.language.language import Language, LanguageCompiler
     from engine.language.syntax import parse_regex
 
-__all__ = ["ByteAutomaton", "Language", "LanguageCompiler", "compile_language", "compile_regex", "parse_regex"]
+__all__ = [
+    "ByteAutomaton",
+    "Language",
+    "LanguageCompiler",
+    "compile_language",
+    "compile_regex",
+    "isolated_compiler",
+    "parse_regex",
+]
 
 _HOMES = {
     "ByteAutomaton": "automaton",
@@ -22,6 +31,7 @@ _HOMES = {
     "LanguageCompiler": "language",
     "compile_language": "compile",
     "compile_regex": "compile",
+    "isolated_compiler": "isolation",
     "parse_regex": "syntax",
 }
 

@@ -30,7 +30,8 @@ from engine.language.automaton import ByteAutomaton
 from engine.language.construction import Construction, states_built, states_needed
 from engine.language.language import Language
 from engine.language.openfst import Arcs, minimal
-from engine.language.syntax import Concatenation, Node, parse_regex
+from engine.language.syntax import parse_regex
+from engine.language.tree import Concatenation, Node
 from engine.query import Limits
 
 __all__ = ["Language", "compile_job", "compile_language", "compile_regex", "warm_up"]

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from engine.language.characters import Ranges, normalise
-from engine.language.syntax import Alternation, Characters, Concatenation, Group, Node, Repetition
+from engine.language.tree import Alternation, Characters, Concatenation, Group, Node, Repetition
 from engine.language.utf8 import byte_states
 
 

@@ -18,16 +18,8 @@ from re import _constants  # type: ignore[attr-defined]
 from typing import Any
 
 from engine.language.characters import atom_items
-from engine.language.syntax import (
-    Alternation,
-    Characters,
-    Concatenation,
-    Group,
-    Marker,
-    Node,
-    Repetition,
-    parse_regex,
-)
+from engine.language.syntax import parse_regex
+from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
 from engine.query import Limits, Record
 
 _MOST_LISTED = 8

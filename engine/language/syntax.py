@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
 from re import _parser  # type: ignore[attr-defined]
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from engine.errors import LimitError, RegexError
-from engine.language.characters import Ranges, atom_ranges
+from engine.language.characters import atom_ranges
+from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
 from engine.query import Limits
 
 #: Groups inside groups, at most: deeper ones would outgrow Python's own stack.
@@ -36,62 +36,6 @@ DEEPEST_NESTING = 80
 
 # Python warns whoever writes `[[` or `[a--b]` that a later version may read it in another way.
 warnings.filterwarnings("ignore", message="Possible (nested set|set )", category=FutureWarning)
-
-
-@dataclass(frozen=True)
-class Node:
-    """A part of an expression: `source[start:end]`."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class Characters(Node):
-    """One character out of a set: a literal, an escape, `.` or a class. flags: the `re` flags in force there."""
-
-    ranges: Ranges
-    flags: int
-
-
-@dataclass(frozen=True)
-class Concatenation(Node):
-    """One after the other; of no items, the empty string."""
-
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True)
-class Alternation(Node):
-    """One of at least two branches."""
-
-    branches: tuple[Node, ...]
-
-
-@dataclass(frozen=True)
-class Repetition(Node):
-    """`item` again and again, `minimum` to `maximum` times (None: without bound). Laziness changes no language."""
-
-    item: Node
-    minimum: int
-    maximum: int | None
-    lazy: bool
-
-
-@dataclass(frozen=True)
-class Group(Node):
-    """Parentheses; number is None where they do not capture, name where they have none."""
-
-    item: Node
-    number: int | None
-    name: str | None
-
-
-@dataclass(frozen=True)
-class Marker(Node):
-    """A part that spells nothing: an outer anchor, flags for the whole expression, or a comment."""
-
-    kind: Literal["start", "end", "flags", "comment"]
 
 
 def parse_regex(source: str, limits: Limits | None = None, part: str = "pattern") -> Node:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.language.syntax import Alternation, Characters, Concatenation, Group, Node, Repetition, parse_regex
+from engine.language.syntax import parse_regex
+from engine.language.tree import Alternation, Characters, Concatenation, Group, Node, Repetition
 from engine.language.utf8 import byte_sequences
 
 NOTHING, EMPTY = ("none",), ("empty",)

@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from engine.errors import LimitError, RegexError
-from engine.language.syntax import (
-    DEEPEST_NESTING,
-    Alternation,
-    Characters,
-    Concatenation,
-    Group,
-    Marker,
-    Node,
-    Repetition,
-    parse_regex,
-)
+from engine.language.syntax import DEEPEST_NESTING, parse_regex
+from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
 from engine.query import Limits
 from tests.engine.language.patterns import MALFORMED, REFUSED, SUPPORTED, patterns
 
