@@ -46,7 +46,7 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     left, right = st.columns([7, 5], gap="large")
     with left:
         expressions()
-        verdict = st.container()
+        verdict = st.container(key="verdict")
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     with row:
         main_settings(models)

@@ -1,0 +1,45 @@
+"""One dashboard and one browser for all the tests; a page of its own for each."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.browser.server import Workbench, launch, running_dashboard
+
+
+@pytest.fixture(scope="session")
+def dashboard(tmp_path_factory):
+    """The real dashboard with the embedded model and an empty store."""
+    with running_dashboard(tmp_path_factory.mktemp("dashboard")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium."""
+    with sync_playwright() as playwright:
+        chromium = launch(playwright)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def new_workbench(browser, dashboard):
+    """A function that gives a Workbench in a browser context of its own: another person."""
+    contexts = []
+
+    def make():
+        context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
+        contexts.append(context)
+        return Workbench(context.new_page(), dashboard.url)
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def workbench(new_workbench):
+    """The Workbench of one person."""
+    return new_workbench()
