@@ -3,7 +3,7 @@
 In a deterministic automaton every string is one path, so strings are counted by counting paths. For `[ab]{2}c?`
 
     0 ==a,b==> 1 ==a,b==> 2 --c--> 3        final: 2, 3
-    4          2          2         1         <- strings from each state on: itself if final, plus those of its arcs
+    8          4          2         1         <- strings from each state on: itself if final, plus those of its arcs
 
 the count of a state is known once those behind it are. Parallel arcs are one arc taken many times: the 49,800
 of `.{1,100}` become 1,500. A trim automaton with a cycle has infinitely many strings; they are then
