@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -9,9 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 import tokenizers
 from hypothesis import settings
 
+from engine.runs.database import metadata
 from engine.runs.store import Store
 from engine.runs.worker import Worker
 from engine.tokens.tokenizer import Tokenizer
@@ -34,9 +37,19 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_MODELS", "none")
 
 
+POSTGRES = os.environ.get("RELENS_TEST_POSTGRES")
+sqlite_only = pytest.mark.skipif(bool(POSTGRES), reason="is about SQLite's files")
+
+
 @pytest.fixture
 def url(tmp_path) -> str:
-    return f"sqlite:///{tmp_path / 'runs.db'}"
+    """SQLite, or the PostgreSQL database that RELENS_TEST_POSTGRES names: its tables are dropped first."""
+    if not POSTGRES:
+        return f"sqlite:///{tmp_path / 'runs.db'}"
+    engine = sqlalchemy.create_engine(POSTGRES)
+    metadata.drop_all(engine)
+    engine.dispose()
+    return POSTGRES
 
 
 @pytest.fixture

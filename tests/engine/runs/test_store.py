@@ -21,24 +21,12 @@ from sqlalchemy.pool import Pool
 from engine.errors import LimitError, QueryError, StoreError
 from engine.query import Decoding, Query
 from engine.runs import store as store_module
-from engine.runs.database import metadata, workers_table
+from engine.runs.database import workers_table
 from engine.runs.specification import InspectSpecification, SearchSpecification, specification_to_json
 from engine.runs.store import Store
-from tests.engine.runs.conftest import ROOT
+from tests.engine.runs.conftest import ROOT, sqlite_only
 from tests.engine.runs.fakes import specification
 from tests.engine.runs.helpers import dead_pid
-
-
-@pytest.fixture
-def url(url) -> str:
-    """SQLite, or the PostgreSQL database that RELENS_TEST_POSTGRES names: its tables are dropped first."""
-    postgres = os.environ.get("RELENS_TEST_POSTGRES")
-    if not postgres:
-        return url
-    engine = sql.create_engine(postgres)
-    metadata.drop_all(engine)
-    engine.dispose()
-    return postgres
 
 
 def inspection(model: str = "fake") -> InspectSpecification:
@@ -364,8 +352,6 @@ def test_old_inspections_are_forgotten_and_searches_are_not(store):
 
 
 # ------------------------------------------------------------------------------------------------- what goes wrong
-
-sqlite_only = pytest.mark.skipif(bool(os.environ.get("RELENS_TEST_POSTGRES")), reason="is about SQLite's files")
 
 
 @sqlite_only

@@ -13,7 +13,7 @@ import pytest
 from engine.runs import supervisor as supervisor_module
 from engine.runs.processes import process_exists
 from engine.runs.supervisor import Supervisor
-from tests.engine.runs.conftest import FAKE_WORKER
+from tests.engine.runs.conftest import FAKE_WORKER, sqlite_only
 from tests.engine.runs.fakes import specification
 from tests.engine.runs.helpers import wait_until
 
@@ -93,6 +93,7 @@ def test_ensure_may_be_called_by_everybody_at_any_time(store, supervise):
     assert len(store.workers()) == 1
 
 
+@sqlite_only
 def test_a_store_that_cannot_be_written_is_told_by_the_supervisor(store, supervise, monkeypatch, tmp_path):
     monkeypatch.setattr(supervisor_module, "SILENT_SECONDS", 2.5)
     monkeypatch.setattr("engine.runs.database.BUSY_SECONDS", 0.05)

@@ -13,6 +13,7 @@ from engine.runs.lock import ANOTHER_WORKER
 from engine.runs.specification import InspectSpecification
 from engine.runs.store import Store
 from engine.runs.worker import Worker, watch_over
+from tests.engine.runs.conftest import sqlite_only
 from tests.engine.runs.fakes import match, specification
 from tests.engine.runs.helpers import dead_pid, wait_until
 
@@ -249,6 +250,7 @@ def test_a_second_worker_steps_back(store, start_worker):
     assert ends(store, store.submit(specification("2"))).status == "done"
 
 
+@sqlite_only
 def test_a_worker_ends_with_the_process_it_belongs_to(store, start_worker):
     parent = start_worker("--store", f"{store.url}.other")
     child = start_worker("--watch-parent", str(parent.pid))
