@@ -83,7 +83,7 @@ def _cached(question: str, remover: Any) -> Edges:
         edges = np.load(path, allow_pickle=False)
         if edges.dtype == np.int64 and edges.ndim == 1 and (np.diff(edges) > 0).all():
             return np.asarray(edges)
-    except (OSError, ValueError):
+    except (OSError, ValueError, EOFError):
         pass  # not asked yet, or spoiled: ask again
     edges = _ask_digits() if remover is None else _ask(remover)
     try:

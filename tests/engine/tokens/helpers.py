@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -65,12 +66,18 @@ def encodings(tokenizer: Tokenizer, automaton: ByteAutomaton, continues: bool = 
     }
 
 
-def segmentations(token_bytes: Sequence[bytes | None], data: bytes) -> list[tuple[int, ...]]:
-    """Every way to spell `data`, by trying every token at every place."""
+@functools.lru_cache(maxsize=4)
+def ids_by_spelling(token_bytes: tuple[bytes | None, ...]) -> dict[bytes, list[int]]:
     spelled: dict[bytes, list[int]] = {}
     for token, item in enumerate(token_bytes):
         if item:
             spelled.setdefault(item, []).append(token)
+    return spelled
+
+
+def segmentations(token_bytes: Iterable[bytes | None], data: bytes) -> list[tuple[int, ...]]:
+    """Every way to spell `data`, by trying every token at every place."""
+    spelled = ids_by_spelling(tuple(token_bytes))
 
     def rest(begin: int) -> Iterator[tuple[int, ...]]:
         if begin == len(data):
