@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.errors import QueryError, RegexError, RelensError
+from engine.language.isolation import isolated_compiler
 from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
 
 if TYPE_CHECKING:
@@ -145,10 +146,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         query = query_of(options)
         limits = Limits(matches=options.matches, seconds=options.seconds, expansions=options.expansions)
-        # Everything that can be refused without the model is, before seconds are spent on loading it.
-        from engine.language.compile import compile_language
-
-        compile_language(query.prefix, query.pattern, limits)
+        # Everything that can be refused without the model is, before seconds are spent on loading it; and in a process
+        # of its own, so that a hostile pattern is stopped at its limits.
+        compiler = isolated_compiler(pool_size=1)
+        try:
+            language = compiler(query.prefix, query.pattern, limits)
+        finally:
+            compiler.close()
         from engine.models.loading import load_model
         from engine.search_run import search
 
@@ -157,6 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             query,
             ShortestPath(options.rank),
             limits,
+            compiler=lambda prefix, pattern, limits: language,
         )
     except RegexError as error:
         print(f"{error.sentence}\n{error.caret()}", file=sys.stderr)
