@@ -26,10 +26,10 @@ from typing import Any
 from engine.errors import RelensError
 from engine.language.counting import count_strings, describe_count, example_strings
 from engine.language.explain import explain
-from engine.language.isolation import IsolatedPool
 from engine.language.language import LanguageCompiler
 from engine.query import Encoding, Limits, Query, Record
 from engine.runs.graphs import Graph, GraphArc, language_graph, token_graph
+from engine.runs.warm_pool import WarmPool
 from engine.tokens.compiled import compile_query
 from engine.tokens.tokenizer import Tokenizer
 
@@ -118,7 +118,9 @@ def _explained(source: str) -> tuple[Explanation, ...]:
 
 
 def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """`preview_query` for a child process: JSON in, JSON out."""
+    """`preview_query` for a child process: JSON in, JSON out; nothing in, nothing out."""
+    if not payload:
+        return {}
     query, limits = Query.from_json(payload["query"]), Limits.from_json(payload["limits"])
     return {"preview": preview_query(query, _tokenizer(payload["model"]), limits).to_json()}
 
@@ -151,7 +153,7 @@ class Previewer:
 
     def __init__(self, pool_size: int = 4, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
         self._pool = (
-            IsolatedPool("engine.runs.preview:preview_job", pool_size, warm_up="engine.runs.preview:warm_up")
+            WarmPool("engine.runs.preview:preview_job", pool_size, easy={}, warm_up="engine.runs.preview:warm_up")
             if call is None
             else None
         )
