@@ -30,6 +30,11 @@ class Background(Generic[Result]):
         self._finished = threading.Event()
         threading.Thread(target=self._carry_out, args=(work,), name="background", daemon=True).start()
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether `wait` would answer at once."""
+        return self._finished.is_set()
+
     def wait(self, should_leave: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> Result:
         """What the work returns or raises, unless `should_leave` says yes first: then `Left` is raised.
 

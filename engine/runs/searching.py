@@ -14,16 +14,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.errors import StoreError
 from engine.query import Record
+from engine.runs.patience import patiently
 from engine.runs.services import RunningSearch
 from engine.runs.store import Store
 
 #: The first matches are written sooner: somebody looks at an empty table.
 FIRST_POLL_SECONDS, POLL_SECONDS = 0.05, 0.2
 PROGRESS_SECONDS = 0.5
-#: How long a batch is offered to a store that refuses it, and how often.
-STORE_PATIENCE_SECONDS, STORE_RETRY_SECONDS = 10.0, 0.25
 
 Interlude = Callable[[], None]
 
@@ -39,7 +37,7 @@ def carry_out_search(
     """Run `search` to its end, or until `should_leave`; everything found is in the store when this returns.
 
     figures: the latest use of the device, written with each batch. Raises what the search raises, after what was
-    found before is written, and `StoreError` when the store refuses for longer than `STORE_PATIENCE_SECONDS`.
+    found before is written, and `StoreError` when the store refuses a batch for longer than `patiently` has patience.
     """
     poll_seconds = FIRST_POLL_SECONDS
     last_write = 0.0
@@ -56,12 +54,4 @@ def carry_out_search(
 
 def _write(store: Store, run_id: str, matches: Sequence[Record], progress: Record, figures: Mapping[str, Any]) -> None:
     rows = [match.to_json() for match in matches]
-    give_up = time.monotonic() + STORE_PATIENCE_SECONDS
-    while True:
-        try:
-            store.append(run_id, rows, progress.to_json(), figures)
-            return
-        except StoreError:
-            if time.monotonic() >= give_up:
-                raise
-            time.sleep(STORE_RETRY_SECONDS)
+    patiently(lambda: store.append(run_id, rows, progress.to_json(), figures))

@@ -37,6 +37,14 @@ class WarmModel:
         if self._model is None and self._loading is None:
             self._begin(name)
 
+    def adopt(self) -> None:
+        """Take over the expected model if it has been loaded meanwhile."""
+        if self._model is None and self._loading is not None and self._loading.is_finished:
+            try:
+                self._model = self._finished_loading(lambda: False, lambda: None)
+            except Exception as error:  # whoever asks for it gets to know
+                log.info("The model %s could not be loaded: %s", self._loading_name, error)
+
     @property
     def name(self) -> str:
         """Name of the model that is loaded, "" for none."""
@@ -79,16 +87,14 @@ class WarmModel:
         )
 
     def _finished_loading(self, should_leave: Callable[[], bool], meanwhile: Callable[[], None]) -> LoadedModel:
-        """What is being loaded, once it is; a load that fails is forgotten, one that is left is not."""
-        assert self._loading is not None
+        """What is being loaded, once it is. A load that is left goes on, and can be waited for again."""
+        loading = self._loading
+        assert loading is not None
         try:
-            model = self._loading.wait(should_leave, meanwhile)
-        except Exception as error:
-            if not isinstance(error, Left):
+            return loading.wait(should_leave, meanwhile)
+        finally:
+            if loading.is_finished:
                 self._loading = None
-            raise
-        self._loading = None
-        return model
 
     def _let_go_of_other(self, should_leave: Callable[[], bool], report: StageReport) -> None:
         report(f"waiting until {self._loading_name}, which nobody wants any more, is loaded", None)

@@ -31,6 +31,7 @@ from engine.errors import RelensError, StoreError
 from engine.runs.background import Background, Left
 from engine.runs.complaints import Complaints
 from engine.runs.lock import ANOTHER_WORKER, WorkerLock
+from engine.runs.patience import patiently
 from engine.runs.processes import process_exists
 from engine.runs.pulse import Pulse
 from engine.runs.records import RunRecord, Status
@@ -88,11 +89,17 @@ class Worker:
                     self._ending.wait(STORE_REST_SECONDS)
                 else:
                     if not worked:
-                        self._ending.wait(IDLE_SECONDS)
+                        self._idle()
         finally:
             self._pulse.close()
             self._say_goodbye()
             self._services.close()
+
+    def _idle(self) -> None:
+        if not self._models.name:
+            self._models.adopt()
+            self._pulse.describe(self._models.name, self._models.device)
+        self._ending.wait(IDLE_SECONDS)
 
     def _introduce(self) -> None:
         """Report before anything is claimed: the run of a worker that nobody has heard of counts as abandoned."""
@@ -128,17 +135,17 @@ class Worker:
     def _outcome(self, run: RunRecord) -> tuple[Status, str | None]:
         """Carry out a run; how it ended, and the sentence where it failed."""
         try:
-            self._store.report(run.id, versions=versions())
             return self._carry_out(run), None
         except Left:
             return ("interrupted", INTERRUPTED) if self._ending.is_set() else ("stopped", None)
         except RelensError as error:
             return "failed", error.sentence
-        except MemoryError:
-            return "failed", "There was not enough memory for this run."
         except Exception as error:  # whatever it is, the next run must find a worker
             log.exception("Run %s failed.", run.id)
-            return "failed", _sentence_for_bug(error)
+            if "CUDA error" in str(error):
+                # After such an error nothing on the accelerator works in this process; a new one is started.
+                self.end()
+            return "failed", _sentence_for(error)
 
     def _settle(self, run: RunRecord, outcome: tuple[Status, str | None]) -> None:
         log.info("Run %s is %s. %s", run.id, outcome[0], outcome[1] or "")
@@ -150,18 +157,18 @@ class Worker:
     def _carry_out(self, run: RunRecord) -> Status:
         specification = specification_from_json(run.specification)
         model = self._model_called(specification.model, run)
-        self._store.report(run.id, model_fingerprint=model.fingerprint, device=self._pulse.figures)
+        self._record(run, model)
         if isinstance(specification, InspectSpecification):
             self._inspect(run, specification, model)
             return "done"
         return self._search(run, specification, model)
 
     def _search(self, run: RunRecord, specification: SearchSpecification, model: LoadedModel) -> Status:
-        self._store.report(run.id, stage="compiling")
+        self._tell(run, "compiling")
         search = Background(lambda: self._services.begin_search(model, specification, self._should_leave)).wait(
             self._should_leave
         )
-        self._store.report(run.id, stage="searching")
+        self._tell(run, "searching")
         carry_out_search(
             self._store,
             run.id,
@@ -175,7 +182,8 @@ class Worker:
         return "done"
 
     def _inspect(self, run: RunRecord, specification: InspectSpecification, model: LoadedModel) -> None:
-        self._store.append(run.id, self._services.inspect(model, specification))
+        readings = self._services.inspect(model, specification)
+        patiently(lambda: self._store.append(run.id, readings))
 
     def _answer_inspections(self, name: str, model: LoadedModel) -> None:
         """Answer the inspections that wait for the model of the present search, in the midst of it."""
@@ -190,25 +198,36 @@ class Worker:
         try:
             specification = specification_from_json(run.specification)
             assert isinstance(specification, InspectSpecification)
-            self._store.report(run.id, model_fingerprint=model.fingerprint, versions=versions())
+            self._record(run, model)
             self._inspect(run, specification, model)
         except RelensError as error:
             return "failed", error.sentence
         except Exception as error:  # as in `_outcome`
             log.exception("Run %s failed.", run.id)
-            return "failed", _sentence_for_bug(error)
+            return "failed", _sentence_for(error)
         return "done", None
 
     def _model_called(self, name: str, run: RunRecord) -> LoadedModel:
         """The model, kept from an earlier run or loaded now in place of another."""
         try:
-            return self._models.get(
-                name,
-                self._should_leave,
-                lambda stage, fraction: self._store.report(run.id, stage=stage, stage_fraction=fraction),
-            )
+            return self._models.get(name, self._should_leave, lambda stage, fraction: self._tell(run, stage, fraction))
         finally:
             self._pulse.describe(self._models.name, self._models.device)
+
+    def _tell(self, run: RunRecord, stage: str, fraction: float | None = None) -> None:
+        """Say what a run is busy with; a run does not fail because that could not be written."""
+        try:
+            self._store.report(run.id, stage=stage, stage_fraction=fraction)
+        except StoreError as error:
+            self._complaints.warn(error)
+
+    def _record(self, run: RunRecord, model: LoadedModel) -> None:
+        """Write down what a run was done with."""
+        patiently(
+            lambda: self._store.report(
+                run.id, model_fingerprint=model.fingerprint, versions=versions(), device=self._pulse.figures
+            )
+        )
 
     def _should_leave(self) -> bool:
         return self._leave.is_set() or self._ending.is_set()
@@ -222,7 +241,10 @@ class Worker:
             log.warning("%s", error)
 
 
-def _sentence_for_bug(error: Exception) -> str:
+def _sentence_for(error: Exception) -> str:
+    # torch has its own class for its own memory, known here by name only: this module does not import torch.
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return "There was not enough memory for this run."
     return f"Something went wrong inside Relens ({type(error).__name__}); the worker's log has the particulars."
 
 

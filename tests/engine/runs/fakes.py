@@ -1,8 +1,8 @@
 """A model, a search and an inspection that cost nothing and can be told what to do by the words of their query.
 
 The pattern of a query is a script of words: "7" finds seven matches and is done; "forever" finds one match a poll and
-never ends; "quiet" finds none and never ends; "refuse" raises a sentence; "bug" raises something that is no sentence;
-"hard" takes very long to compile.
+never ends; "quiet" finds none and never ends; "refuse" raises a sentence; "bug", "memory" and "cuda" raise what is no
+sentence; "hard" takes very long to compile.
 """
 
 from __future__ import annotations
@@ -70,6 +70,10 @@ class FakeSearch:
             return []
         if self._script == "bug":
             raise ZeroDivisionError("an accident")
+        if self._script == "memory":
+            raise MemoryError
+        if self._script == "cuda":
+            raise RuntimeError("CUDA error: device-side assert triggered")
         if self._script in ("forever", "quiet"):
             time.sleep(0.02)
             if self._script == "quiet":

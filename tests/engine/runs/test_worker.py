@@ -60,6 +60,7 @@ def test_the_likely_model_is_loaded_before_anybody_asks(store, services):
     thread.start()
     services.may_load.set()
     wait_until(lambda: services.loaded == ["slow"])
+    wait_until(lambda: [worker.model for worker in store.workers()] == ["slow"])
     assert ends(store, store.submit(specification("1", "slow"))).status == "done"
     assert services.loaded == ["slow"]
     worker.end()
@@ -72,6 +73,7 @@ def test_the_likely_model_is_loaded_before_anybody_asks(store, services):
         ("1", "missing", "There is no model called 'missing'."),
         ("1", "broken", "The model 'broken' has no weights."),
         ("refuse", "fake", "This query has no meaning."),
+        ("memory", "fake", "There was not enough memory for this run."),
         (
             "bug",
             "fake",
@@ -175,7 +177,7 @@ def test_a_store_that_refuses_for_a_moment_loses_nothing(store, worker, monkeypa
         append(self, *arguments)
 
     monkeypatch.setattr(Store, "append", refusing)
-    monkeypatch.setattr("engine.runs.searching.STORE_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("engine.runs.patience.RETRY_SECONDS", 0.01)
     run_id = store.submit(specification("forever"))
     wait_until(lambda: store.get(run_id).row_count >= 5)
     store.request_stop(run_id)
@@ -183,6 +185,25 @@ def test_a_store_that_refuses_for_a_moment_loses_nothing(store, worker, monkeypa
     assert run.status == "stopped"
     assert [row["log_prob"] for row in store.rows(run_id)] == [-float(n) for n in range(1, run.row_count + 1)]
     assert run.progress["matches"] == run.row_count
+
+
+def test_a_stage_that_cannot_be_written_fails_no_run(store, worker, monkeypatch):
+    report = Store.report
+
+    def refusing(self, run_id, **values):
+        if "stage" in values:
+            raise StoreError("The store is locked.")
+        report(self, run_id, **values)
+
+    monkeypatch.setattr(Store, "report", refusing)
+    run = ends(store, store.submit(specification("2")))
+    assert (run.status, run.error, run.row_count) == ("done", None, 2)
+
+
+def test_a_dead_accelerator_ends_the_worker(store, worker):
+    run = ends(store, store.submit(specification("cuda")))
+    assert run.status == "failed"
+    wait_until(lambda: store.workers() == [])
 
 
 def test_a_full_disk_fails_the_run_when_that_can_be_written(store, worker, monkeypatch):
@@ -195,7 +216,7 @@ def test_a_full_disk_fails_the_run_when_that_can_be_written(store, worker, monke
     finish = Store.finish
     monkeypatch.setattr(Store, "append", refuse)
     monkeypatch.setattr(Store, "finish", lambda self, *arguments: refuse() or finish(self, *arguments))
-    monkeypatch.setattr("engine.runs.searching.STORE_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("engine.runs.patience.PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr("engine.runs.worker.STORE_REST_SECONDS", 0.02)
     run_id = store.submit(specification("3"))
     wait_until(lambda: store.get(run_id).stage == "searching")
