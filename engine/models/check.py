@@ -31,8 +31,9 @@ from engine.models.recompute_scorer import RecomputeScorer
 from engine.models.scoring import ROOT, Scorer
 from engine.models.tree_scorer import TreeScorer
 
-#: The largest difference between both ways that counts as rounding, as a part of the spread between paths.
-TOLERANCE = {torch.float32: 1e-3, torch.bfloat16: 0.06, torch.float16: 0.02}
+#: The largest difference between both ways that counts as rounding, as a part of the spread between paths. Measured:
+#: rounding is 0.000003, 0.02 to 0.06 and 0.003 to 0.005 of it in these formats, a bias by column 0.5.
+TOLERANCE = {torch.float32: 1e-3, torch.bfloat16: 0.15, torch.float16: 0.03}
 
 #: Sliding windows of at least this many tokens are taken as the context.
 LONG_WINDOW = 512

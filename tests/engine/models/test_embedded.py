@@ -1,8 +1,10 @@
 """The embedded model against the file it came from, and against transformers."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -107,6 +109,23 @@ def test_a_conversion_of_an_older_version_is_replaced(monkeypatch: pytest.Monkey
     embedded.convert()
     assert embedded.is_converted()
     assert [file.name for file in embedded.folder().iterdir()] == ["conversion.json"]
+
+
+def test_what_a_killed_conversion_left_behind_is_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
+    monkeypatch.setattr(embedded, "gguf_file", lambda: tmp_path / "source.gguf")
+    monkeypatch.setattr(embedded, "_write_tokenizer", lambda source, target: None)
+    monkeypatch.setattr(embedded, "_write_network", lambda source, target: None)
+    (tmp_path / "source.gguf").write_text("")
+    for name, age in (("old", 4000.0), ("young", 10.0)):
+        (tmp_path / f"{embedded.NAME}.{name}").mkdir()
+        os.utime(tmp_path / f"{embedded.NAME}.{name}", (time.time() - age, time.time() - age))
+    embedded.convert()
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        embedded.NAME,
+        f"{embedded.NAME}.young",
+        "source.gguf",
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def test_bfloat16(name: str) -> None:
         assert_right(subject.log_probs(asked), name, subject, asked, BEGIN, torch.bfloat16)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(TREES)
 def test_the_laws_of_a_scorer(steps: list[tuple[int, int]]) -> None:
     subject = scorer()
@@ -85,7 +85,7 @@ def test_the_laws_of_a_scorer(steps: list[tuple[int, int]]) -> None:
     assert_forgetting_is_harmless(subject, nodes[::2], 1e-4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(TREES, st.integers(0, 20))
 def test_a_small_pool_evicts_and_stays_right(steps: list[tuple[int, int]], spare: int) -> None:
     probe = scorer()
