@@ -313,22 +313,24 @@ def useful_arcs(annotated: AnnotatedAutomaton, arcs: TokenArcs, pairs: PairTest)
     refused = pairs.refused_counts[arcs.tokens]
     news = np.unique(source[useful])
     while len(news):
-        _, index = expand(first_into[news], first_into[news + 1] - first_into[news])
-        candidates = into[index]
+        _, position = expand(first_into[news], first_into[news + 1] - first_into[news])
+        candidates = into[position]
         candidates = candidates[~useful[candidates]]
-        total = np.concatenate([[0], np.cumsum(useful)])
-        count = np.diff(total[arcs.first_arc])
+        # Parallel arcs with one token to several destinations are one successor.
+        index = np.flatnonzero(useful)
+        is_repeated = np.zeros(len(index), np.bool_)
+        is_repeated[1:] = (source[index[1:]] == source[index[:-1]]) & (
+            arcs.tokens[index[1:]] == arcs.tokens[index[:-1]]
+        )
+        index = index[~is_repeated]
+        low = np.searchsorted(index, arcs.first_arc)
+        count = np.diff(low)
         here = arcs.destinations[candidates]
         won = annotated.boundary[here] | (count[here] > refused[candidates])
-        useful_index = np.flatnonzero(useful)
         doubtful = np.flatnonzero(~won)
-        low = total[arcs.first_arc]
+        state = here[doubtful]
         won[doubtful] = _has_successor(
-            arcs.tokens[candidates[doubtful]],
-            low[here[doubtful]],
-            count[here[doubtful]],
-            arcs.tokens[useful_index],
-            pairs,
+            arcs.tokens[candidates[doubtful]], low[state], count[state], arcs.tokens[index], pairs
         )
         winners = candidates[won]
         useful[winners] = True

@@ -62,6 +62,10 @@ class Row(NamedTuple):
     destinations: npt.NDArray[np.int32]
     in_prefix: npt.NDArray[np.bool_]
 
+    def take(self, positions: npt.NDArray[np.int64]) -> Row:
+        """The arcs at these positions, in this order."""
+        return Row(self.tokens[positions], self.destinations[positions], self.in_prefix[positions])
+
 
 class Rows(Protocol):
     """Annotated states with their token arcs, worked out ahead or on demand. is_trimmed: without dead ends."""
@@ -192,35 +196,39 @@ class CanonicalAutomaton(TokenAutomaton):
         """The tokens that are legal from `state`."""
         found = self._arcs.get(state)
         if found is None:
-            members, last = self._states[state]
-            parts = [self._legal(member, last) for member in members]
-            tokens = parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts])
-            in_prefix = parts[0][1] if len(parts) == 1 else np.concatenate([part[1] for part in parts])
-            if len(parts) > 1:
-                order = np.argsort(tokens, kind="stable")
-                tokens, in_prefix = tokens[order], in_prefix[order]
-            is_first = np.ones(len(tokens), np.bool_)
-            is_first[1:] = tokens[1:] != tokens[:-1]
-            found = Arcs(tokens, in_prefix) if is_first.all() else Arcs(tokens[is_first], in_prefix[is_first])
+            row = self._legal(state)
+            is_first = np.ones(len(row.tokens), np.bool_)
+            is_first[1:] = row.tokens[1:] != row.tokens[:-1]
+            found = Arcs(row.tokens, row.in_prefix)
+            if not is_first.all():
+                found = Arcs(row.tokens[is_first], row.in_prefix[is_first])
             if len(self._arcs) >= REMEMBERED_STATES:
                 self._arcs.pop(next(iter(self._arcs)))
             self._arcs[state] = found
         return found
 
-    def _legal(self, member: Member, last: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-        """Tokens (ascending, with repetitions) and prefix marks of one member's legal arcs."""
+    def _legal(self, state: int) -> Row:
+        """The legal arcs of all members of a state, ascending by token."""
+        members, last = self._states[state]
+        rows = [self._legal_for(member, last) for member in members]
+        if len(rows) == 1:
+            return rows[0]
+        tokens, destinations, in_prefix = (np.concatenate(column) for column in zip(*rows, strict=True))
+        return Row(tokens, destinations, in_prefix).take(np.argsort(tokens, kind="stable"))
+
+    def _legal_for(self, member: Member, last: int) -> Row:
+        """The legal arcs of one member."""
         annotated_state, place = member
         row = self._rows.row(annotated_state)
         is_boundary = self._rows.is_boundary(annotated_state)
         if is_boundary and not self._whole.is_active:
-            return row.tokens, row.in_prefix
+            return row
         allowed = np.ones(len(row.tokens), np.bool_) if is_boundary else self._pairs.allowed_after(last, row.tokens)
         watched = self._whole.tokens(BEGINNING if is_boundary else place)
         for index in np.flatnonzero(np.isin(row.tokens, watched) & allowed) if len(watched) else ():
-            allowed[index] = (
-                self._member_after(member, int(row.tokens[index]), int(row.destinations[index])) is not None
-            )
-        return row.tokens[allowed], row.in_prefix[allowed]
+            token, destination = int(row.tokens[index]), int(row.destinations[index])
+            allowed[index] = self._member_after(member, token, destination) is not None
+        return row.take(np.flatnonzero(allowed))
 
     def _member_after(self, member: Member, token: int, destination: int) -> Member | None:
         """The member that an arc leads to, or None where it can only complete a wrong sequence."""
@@ -252,35 +260,31 @@ class CanonicalAutomaton(TokenAutomaton):
         """The state after `token`, or -1."""
         members, last = self._states[state]
         after: set[Member] = set()
+        token_id = np.int32(token)  # the type of the arrays: a search that converts them costs more than the search
         for member in members:
             row = self._rows.row(member[0])
-            low, high = int(row.tokens.searchsorted(token)), int(row.tokens.searchsorted(token, side="right"))
+            low, high = row.tokens.searchsorted(token_id), row.tokens.searchsorted(token_id, side="right")
             if low == high or not (self._rows.is_boundary(member[0]) or self._pairs.allows(last, token)):
                 continue
-            reached = (self._member_after(member, token, int(target)) for target in row.destinations[low:high])
+            reached = (self._member_after(member, token, target) for target in row.destinations[low:high].tolist())
             after.update(item for item in reached if item is not None)
-        if not after:
-            return -1
-        is_between = all(self._rows.is_boundary(item[0]) for item in after)
-        return self._number(tuple(sorted(after)), NO_TOKEN if is_between else token)
+        return self._after(after, token) if after else -1
+
+    def _after(self, members: set[Member], token: int) -> int:
+        is_between = all(self._rows.is_boundary(annotated_state) for annotated_state, _ in members)
+        return self._number(tuple(sorted(members)), NO_TOKEN if is_between else token)
 
     def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
         """The states that the tokens of `arcs(state)` lead to, in the same order; at least the first `at_least`."""
-        members, _ = self._states[state]
-        tokens = self.arcs(state).tokens[:at_least]
-        row = self._rows.row(members[0][0])
-        position = row.tokens.searchsorted(tokens)
-        if len(members) > 1 or self._whole.is_active or (row.tokens[1:] == row.tokens[:-1]).any():
+        if self._whole.is_active:
             return super().destinations(state, at_least)
-        targets = row.destinations[position].tolist()
-        between = {target: self._rows.is_boundary(target) for target in set(targets)}
-        return np.array(
-            [
-                self._number(((target, OFF),), NO_TOKEN if between[target] else token)
-                for token, target in zip(tokens.tolist(), targets, strict=True)
-            ],
-            np.int64,
-        )
+        tokens = self.arcs(state).tokens[:at_least]
+        members: dict[int, set[Member]] = {token: set() for token in tokens.tolist()}
+        row = self._legal(state)
+        count = len(row.tokens) if not len(tokens) else int(row.tokens.searchsorted(tokens[-1], side="right"))
+        for token, target in zip(row.tokens[:count].tolist(), row.destinations[:count].tolist(), strict=True):
+            members[token].add((target, OFF))
+        return np.array([self._after(found, token) for token, found in members.items()], np.int64)
 
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far are the canonical encoding of a string of the language."""

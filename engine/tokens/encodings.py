@@ -180,7 +180,7 @@ class EncodingsAutomaton(TokenAutomaton):
     def step(self, state: int, token: int) -> int:
         """The state after `token`, or -1."""
         tokens = self.arcs(state).tokens
-        position = int(tokens.searchsorted(token))
+        position = int(tokens.searchsorted(np.int32(token)))
         if position == len(tokens) or tokens[position] != token:
             return -1
         return int(self._destinations[self._first_arc[state] + position])
@@ -231,7 +231,7 @@ class LazyEncodingsAutomaton(TokenAutomaton):
     def step(self, state: int, token: int) -> int:
         """The state after `token`, or -1."""
         arcs, destinations = self._row(state)
-        position = int(arcs.tokens.searchsorted(token))
+        position = int(arcs.tokens.searchsorted(np.int32(token)))
         if position == len(arcs.tokens) or arcs.tokens[position] != token:
             return -1
         return int(destinations[position])

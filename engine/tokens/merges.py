@@ -191,7 +191,7 @@ class PairTest:
         if not (self._is_orderly[left] and self._is_orderly[right]):
             return self._decide(left, right)
         refused = self._refused_after(left)
-        position = int(refused.searchsorted(right))
+        position = int(refused.searchsorted(np.int64(right)))
         return position == len(refused) or int(refused[position]) != right
 
     # -- all refused successors of a token, from an index of left spines ---------------------------------------------

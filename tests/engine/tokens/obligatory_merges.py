@@ -1,10 +1,10 @@
 """Canonical encodings a second way: every merge of the list in turn, applied to the whole automaton.
 
 Start from the language annotated with pre-token boundaries, its arcs single-byte tokens. A merge (left, right) of the
-list is obligatory: wherever `left` can be followed by `right` inside a pre-token, the two must become their product. So
-a state between them is split in two. Its copy takes over the arrivals by `left` and all departures but `right`; a new arc
-for the product goes past both. What is left after the last merge are the encodings. (ReLM section 3.2; Berglund and
-van der Merwe, "Formalizing BPE tokenization".) Slow, and it knows no pair test.
+list is obligatory: wherever `left` can be followed by `right` inside a pre-token, the two must become their product.
+So a state between them is split in two. Its copy takes over the arrivals by `left` and all departures but `right`; a
+new arc for the product goes past both. What is left after the last merge are the encodings. (ReLM section 3.2;
+Berglund and van der Merwe, "Formalizing BPE tokenization".) Slow, and it knows no pair test.
 """
 
 from __future__ import annotations

@@ -80,7 +80,8 @@ def test_real_vocabularies(real: Tokenizer, name: str) -> None:
     assert_laws(tokens)
     found = paths(tokens)
     expected = [path for data in strings(automaton) for path in segmentations(real.vocabulary.token_bytes, data)]
-    assert len(found) == len(set(found)) and set(found) == set(expected)
+    assert len(found) == len(set(found))
+    assert set(found) == set(expected)
 
 
 @pytest.mark.parametrize("pattern", OPEN.values())
@@ -88,9 +89,11 @@ def test_lazy_is_the_same(real: Tokenizer, pattern: str) -> None:
     automaton = language(pattern)
     known = all_encodings(automaton, real.vocabulary, 10**6)
     lazy = all_encodings(automaton, real.vocabulary, 1)
-    assert isinstance(known, EncodingsAutomaton) and isinstance(lazy, LazyEncodingsAutomaton)
+    assert isinstance(known, EncodingsAutomaton)
+    assert isinstance(lazy, LazyEncodingsAutomaton)
     assert known.arc_count == sum(len(known.arcs(state).tokens) for state in range(automaton.states))
-    assert lazy.states is None and lazy.arc_count is None
+    assert lazy.states is None
+    assert lazy.arc_count is None
     assert_laws(lazy)
     for state in range(automaton.states):
         assert np.array_equal(known.arcs(state).tokens, lazy.arcs(state).tokens)

@@ -22,9 +22,11 @@ def test_real_vocabularies(gpt2: Tokenizer, smollm2: Tokenizer) -> None:
     assert gpt2.family == smollm2.family == BYTE_LEVEL
     assert gpt2.vocabulary.single_bytes.all()
     assert int((~smollm2.vocabulary.single_bytes).sum()) == 21
-    assert gpt2.vocabulary[50256] is None and gpt2.special_tokens == {50256: "<|endoftext|>"}
+    assert gpt2.vocabulary[50256] is None
+    assert gpt2.special_tokens == {50256: "<|endoftext|>"}
     assert len(smollm2.special_tokens) == 17
-    assert gpt2.fingerprint != smollm2.fingerprint and len(gpt2.fingerprint) == 64
+    assert gpt2.fingerprint != smollm2.fingerprint
+    assert len(gpt2.fingerprint) == 64
 
 
 def test_decoding_is_the_librarys(real: Tokenizer) -> None:
@@ -40,7 +42,8 @@ def test_names_of_special_tokens_are_plain_text(real: Tokenizer) -> None:
     assert not set(tokens) & set(real.special_tokens)
     assert real.decode(tokens) == "a<|endoftext|>b"
     special = next(iter(real.special_tokens))
-    assert real.decode_bytes([special]) == b"" and real.token_text(special) == "<|endoftext|>"
+    assert real.decode_bytes([special]) == b""
+    assert real.token_text(special) == "<|endoftext|>"
 
 
 @given(st.integers(0, 2**32), st.sampled_from(KINDS))
@@ -48,7 +51,8 @@ def test_names_of_special_tokens_are_plain_text(real: Tokenizer) -> None:
 def test_canonical_is_what_encode_gives(small: Tokenizer, seed: int, kind: str) -> None:
     text = random_string(kind, random.Random(seed))
     tokens = small.encode(text)
-    assert small.decode(tokens) == text and small.is_canonical(tokens)
+    assert small.decode(tokens) == text
+    assert small.is_canonical(tokens)
     letters = [small.encode(character)[0] for character in text if character.isascii()]
     if small.decode(letters) == text:
         assert small.is_canonical(letters) == (letters == tokens)
@@ -60,9 +64,11 @@ def test_canonical_is_what_encode_gives(small: Tokenizer, seed: int, kind: str) 
 )
 def test_other_families(name: str, family: str) -> None:
     tokenizer = OTHERS[name]()
-    assert tokenizer.family == family and tokenizer.drops_first_space
+    assert tokenizer.family == family
+    assert tokenizer.drops_first_space
     tokens = tokenizer.encode("the press")
-    assert tokenizer.decode(tokens) == "the press" and tokenizer.is_canonical(tokens)
+    assert tokenizer.decode(tokens) == "the press"
+    assert tokenizer.is_canonical(tokens)
     if family != WORDPIECE:
         inside = tokenizer.encode(" press", continues=True)
         assert tokenizer.decode(inside, continues=True) == " press"
@@ -81,13 +87,16 @@ def test_added_text_tokens_are_text() -> None:
     backend.add_tokens(["<call>"])
     tokenizer = Tokenizer.from_json(backend.to_str(), name="added")
     (token,) = tokenizer.text_tokens
-    assert tokenizer.vocabulary[token] == b"<call>" and token not in tokenizer.special_tokens
+    assert tokenizer.vocabulary[token] == b"<call>"
+    assert token not in tokenizer.special_tokens
 
 
 def test_from_file_and_back(small: Tokenizer, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(small.to_json(), encoding="utf-8")
     again = Tokenizer.from_file(tmp_path, end_of_text=0)
-    assert again.fingerprint == small.fingerprint and again.name == tmp_path.name and again.end_of_text == 0
+    assert again.fingerprint == small.fingerprint
+    assert again.name == tmp_path.name
+    assert again.end_of_text == 0
     assert again.vocabulary.token_bytes == small.vocabulary.token_bytes
 
 
@@ -98,5 +107,5 @@ def test_what_is_no_tokenizer(text: str) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no tokenizer.json"):
+    with pytest.raises(ModelError, match=r"no tokenizer\.json"):
         Tokenizer.from_file(tmp_path)

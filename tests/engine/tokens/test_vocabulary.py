@@ -48,4 +48,5 @@ def test_single_bytes_and_longest() -> None:
     vocabulary = Vocabulary([b"a", None, b"bc", b"a", b""])
     assert vocabulary.single_bytes.nonzero()[0].tolist() == [ord("a")]
     assert vocabulary.longest == 2
-    assert vocabulary[4] is None and len(vocabulary) == 5
+    assert vocabulary[4] is None
+    assert len(vocabulary) == 5

@@ -1,0 +1,105 @@
+"""What comes with a compiled query: sizes, notes, acceptance, errors, and what is imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from engine.errors import EmptyLanguageError, LimitError, NoEncodingError, RegexError
+from engine.query import Boundary, Encoding, Limits, Query
+from engine.tokens.compiled import Sizes, compile_query
+from engine.tokens.tokenizer import Tokenizer
+from tests.engine.tokens.conftest import OTHERS
+
+DATE = Query(r" (January|July) \d{1,2}, \d{4}", prefix="George Washington was born on", encoding=Encoding.CANONICAL)
+
+
+def test_texts_and_tokens(real: Tokenizer) -> None:
+    compiled = compile_query(DATE, real)
+    text = "George Washington was born on July 4, 1732"
+    assert compiled.accepts_text(text)
+    assert not compiled.accepts_text(text + "!")
+    tokens = real.encode("George Washington was born on") + real.encode(" July 4, 1732")
+    assert compiled.accepts_tokens(tokens)
+    assert not compiled.accepts_tokens(tokens[:-1])
+    assert compiled.is_canonical(tokens, len(real.encode("George Washington was born on")))
+    letters = [token for character in text for token in real.encode(character)]
+    assert not compiled.accepts_tokens(letters)
+    assert not compiled.is_canonical(letters, 29)
+    assert compiled.seconds > 0
+    assert compiled.notes == ()
+
+
+def test_sizes(small: Tokenizer) -> None:
+    sizes = compile_query(Query("(cat|dog)s?"), small).sizes
+    assert sizes.strings == 4
+    assert sizes.language_states == 7
+    assert sizes.language_arcs == 7
+    assert sizes.token_states is not None
+    assert sizes.token_arcs is not None
+    assert sizes.token_arcs >= 7
+    assert Sizes.from_json(json.loads(json.dumps(sizes.to_json()))) == sizes
+    assert compile_query(Query("a+"), small).sizes.strings is None
+    assert compile_query(Query("[ab]{15000}"), small).sizes.strings is None, "too long a number to write out"
+    lazy = compile_query(Query("[a-z]+", encoding=Encoding.CANONICAL), small).sizes
+    assert lazy.token_states is None
+    assert lazy.token_arcs is None
+
+
+def test_notes_on_the_boundary(gpt2: Tokenizer) -> None:
+    (note,) = compile_query(Query("t", prefix="The ca"), gpt2).notes
+    assert "'The cat' after 'The ca'" in note
+    assert compile_query(Query(" sat", prefix="The cat"), gpt2).notes == ()
+    free = Query("t", prefix="The ca", boundary=Boundary.FREE, encoding=Encoding.CANONICAL)
+    assert compile_query(free, gpt2).notes == ()
+
+
+def test_other_notes(smollm2: Tokenizer, gpt2: Tokenizer) -> None:
+    (missing,) = compile_query(Query("a[\x04-\x06]"), smollm2).notes
+    assert "0x04, 0x06" in missing
+    (large,) = compile_query(Query("[a-zA-Z ]{1,100}", encoding=Encoding.CANONICAL), gpt2).notes
+    assert "too large" in large
+    asked, space = compile_query(Query("cat", encoding=Encoding.CANONICAL), OTHERS["unigram"]()).notes
+    assert "Unigram" in asked
+    assert "space" in space
+
+
+def test_errors(smollm2: Tokenizer) -> None:
+    for query, error in (
+        (Query("(a"), RegexError),
+        (Query("[^\\s\\S]"), EmptyLanguageError),
+        (Query("\x04"), NoEncodingError),
+        (Query("\x04", encoding=Encoding.CANONICAL), NoEncodingError),
+        (Query("(a|b)" * 30), LimitError),
+    ):
+        with pytest.raises(error):
+            compile_query(query, smollm2, Limits(automaton_states=20))
+
+
+def test_another_compiler_needs_no_pynini(small: Tokenizer) -> None:
+    """A process that has its regular expressions compiled elsewhere imports neither pynini nor a model library."""
+    program = """
+import sys
+import numpy as np
+from engine.language.automaton import ByteAutomaton
+from engine.language.language import Language
+from engine.query import Encoding, Query
+from engine.tokens.compiled import compile_query
+from engine.tokens.tokenizer import Tokenizer
+
+table = np.full((2, 256), -1, np.int32)
+table[0, ord("a")] = 1
+automaton = ByteAutomaton(table, np.array([False, True]), np.zeros(2, np.bool_))
+tokenizer = Tokenizer.from_json(sys.stdin.read(), name="small")
+query = Query("a", encoding=Encoding.CANONICAL)
+compiled = compile_query(query, tokenizer, compiler=lambda *_: Language(automaton, automaton, automaton))
+assert compiled.accepts_tokens(tokenizer.encode("a"))
+print(sorted({"pynini", "torch", "transformers", "streamlit"} & set(sys.modules)))
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", program], input=small.to_json(), capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "[]"

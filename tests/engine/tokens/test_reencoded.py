@@ -1,0 +1,55 @@
+"""Tokenizers that the exact construction does not cover: what is accepted is exact all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.query import Limits
+from engine.tokens.byte_level import byte_level_tables
+from engine.tokens.canonical import canonical_encodings
+from engine.tokens.laws import assert_laws, paths
+from engine.tokens.text_start import with_dropped_space
+from engine.tokens.tokenizer import WORDPIECE, Tokenizer
+from tests.engine.tokens.conftest import OTHERS
+from tests.engine.tokens.helpers import encodings, language, strings
+
+PATTERNS = ["cat|dog", "(The )?(cat|dog)s?", "(the|peace|press| or)(s|ably)?", "(a| ){0,4}", "right|rights of"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("continues", [False, True])
+def test_paths_are_the_encodings(other: Tokenizer, pattern: str, continues: bool) -> None:
+    assert byte_level_tables(other) is None
+    automaton = language(pattern)
+    tokens = canonical_encodings(automaton, other, Limits(), continues)
+    assert tokens.needs_confirmation
+    assert_laws(tokens, may_have_dead_ends=True)
+    found = paths(tokens)
+    assert len(found) == len(set(found))
+    assert set(found) == encodings(other, automaton, continues)
+
+
+def test_bytes_where_a_character_is_missing() -> None:
+    tokenizer = OTHERS["sentencepiece"]()
+    automaton = language("(cat|日|é){1,2}")
+    tokens = canonical_encodings(automaton, tokenizer, Limits())
+    assert set(paths(tokens)) == encodings(tokenizer, automaton)
+    assert len(paths(tokens)) == len(list(strings(automaton)))
+
+
+def test_words_join_in_wordpiece() -> None:
+    tokenizer = OTHERS["wordpiece"]()
+    assert tokenizer.family == WORDPIECE
+    tokens = canonical_encodings(language("the (cat|dogs)"), tokenizer, Limits())
+    assert {tokenizer.decode(path) for path in paths(tokens)} == {"the cat", "the dogs"}
+
+
+@pytest.mark.parametrize("pattern", ["", "a", "( |a|b){0,3}", " +"])
+def test_a_dropped_first_space(pattern: str) -> None:
+    """What tokens may spell: the strings that begin with no space, and every string with a space put first."""
+    automaton = language(pattern)
+    spelled = with_dropped_space(automaton)
+    texts = ["", "a", "b", " ", "  ", " a", "a ", "  a", " a ", "   ", "ab", "    "]
+    for data in map(str.encode, texts):
+        decoded = data[1:] if data.startswith(b" ") else data
+        assert spelled.accepts(data) == automaton.accepts(decoded)
