@@ -1,7 +1,7 @@
 """Where the question is written: fields, verdict, explanation, Run and Stop, and both automata, live.
 
-All of it is one fragment: a keystroke reruns this and nothing else of the page. A preview that is not there after a
-moment is waited for by a small fragment of its own, so that the fields, the results and everybody else go on.
+All of it is one fragment: a keystroke reruns this and nothing else of the page. For a preview that is not there after a
+moment the fragment does not wait but looks again, so that the fields, the results and everybody else go on.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from app.components.automaton_view import automaton_view
 from app.components.explanation import explanation
 from app.components.gallery_cards import gallery_links
 from app.components.query_form import current_form, expressions, main_settings, more_settings
+from app.components.ticker import ticker
 from app.form import Form
 from app.gallery import load_gallery
 from app.live_preview import Answer, Drawn
@@ -30,8 +31,8 @@ from engine.runs.specification import SearchSpecification
 
 AUTOMATA, MATCHES = "Automata", "Matches"
 
-#: A preview that takes longer than this is waited for beside the page.
-_WAIT_SECONDS = 0.2
+#: A preview that takes longer than this is not waited for, but looked for again.
+_WAIT_SECONDS, _LOOK_AGAIN = 0.2, 0.3
 
 _EXAMPLES_SHOWN = 3
 _EXAMPLES_OFFERED = 6
@@ -60,8 +61,6 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     if specification is not None:
         answer = live_preview(services).ask(specification.query, specification.model, wait=_WAIT_SECONDS)
         problem = answer.error or problem
-        if answer.is_pending:
-            st.fragment(_wait_for_preview, run_every=0.2)(services, specification)
     if answer.drawn is not None:
         st.session_state["last_drawn"] = answer.drawn
 
@@ -76,6 +75,7 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
         _explanation(drawn)
     with pictures:
         _automata(drawn, fresh=answer.drawn is not None)
+    ticker(_LOOK_AGAIN if specification is not None and answer.is_pending and problem is None else None, key="typing")
 
 
 def _specification(form: Form) -> tuple[SearchSpecification | None, RelensError | None]:
@@ -85,11 +85,6 @@ def _specification(form: Form) -> tuple[SearchSpecification | None, RelensError 
         return form.specification(), None
     except QueryError as error:
         return None, error
-
-
-def _wait_for_preview(services: Services, specification: SearchSpecification) -> None:
-    if not live_preview(services).ask(specification.query, specification.model).is_pending:
-        st.rerun()
 
 
 def _verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:

@@ -1,7 +1,7 @@
 """The run on the page: followed while it lives, and one of its matches opened.
 
-A fragment that runs by a timer while there is something to wait for. When the run ends it draws the page anew once,
-which also takes the timer away.
+A fragment that looks again by itself while there is something to wait for. When the run ends it draws the page anew
+once, so that the rest of the page knows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from app.components.match_detail import inspection, match_detail
 from app.components.query_panel import show_run
 from app.components.results import results
 from app.components.run_panel import device_line, mass, run_status
+from app.components.ticker import ticker
 from app.run_rows import RunRows
 from app.services import Services
 from engine.errors import RelensError
@@ -32,8 +33,7 @@ def run_view(services: Services, shown: RunRecord | None) -> None:
     if shown is None:
         st.caption("Press Run: the matches appear here as the model finds them, the likeliest first.")
         return
-    pace = _pace(services, shown)
-    st.fragment(_run_view, run_every=pace, key="run_view")(services, shown.id, pace)
+    st.fragment(_run_view, key="run_view")(services, shown.id, shown.is_live)
 
 
 def _pace(services: Services, run: RunRecord) -> float | None:
@@ -47,7 +47,7 @@ def _pace(services: Services, run: RunRecord) -> float | None:
     return _EAGER if run.progress.get("seconds_total", 0.0) < _EAGER_FOR_SECONDS else _CALM
 
 
-def _run_view(services: Services, run_id: str, pace: float | None) -> None:
+def _run_view(services: Services, run_id: str, was_live: bool) -> None:
     try:
         run = services.store.get(run_id)
         found = _rows(run_id)
@@ -69,7 +69,8 @@ def _run_view(services: Services, run_id: str, pace: float | None) -> None:
         st.caption("No match yet. The first one appears as soon as nothing can beat it.")
     if selected is not None:
         _detail(services, run, found, selected)
-    if _pace(services, run) != pace:
+    ticker(_pace(services, run), key="looking")
+    if was_live and not run.is_live:
         st.rerun()
 
 
