@@ -43,6 +43,9 @@ from engine.runs.specification import (
 #: system may hold it up while a large model is read from a slow disk.
 STALE_SECONDS = 30.0
 
+#: The longest description of a run that is taken, in characters of JSON.
+LONGEST_SPECIFICATION = 1_000_000
+
 INSPECT = InspectSpecification.kind
 
 
@@ -64,7 +67,17 @@ class Store:
     # ------------------------------------------------------------------------------------------ for pages
 
     def submit(self, specification: Specification) -> str:
-        """Queue a run and return its id. Raises `LimitError` (RELENS_QUEUE) when too many runs wait already."""
+        """Queue a run and return its id.
+
+        Raises `LimitError` when too many runs wait already (RELENS_QUEUE), or when the run is described by more text
+        than any query needs.
+        """
+        described = to_text(specification_to_json(specification))
+        if len(described) > LONGEST_SPECIFICATION:
+            raise LimitError(
+                f"A run may be described by {LONGEST_SPECIFICATION:,} characters; this one takes {len(described):,}.",
+                limit="specification",
+            )
         run_id = secrets.token_hex(8)
         longest = settings.queue_length()
         with self._database.writing() as connection:
@@ -81,7 +94,7 @@ class Store:
                     kind=specification.kind,
                     status="queued",
                     model=specification.model,
-                    specification=to_text(specification_to_json(specification)),
+                    specification=described,
                     created=time.time(),
                 )
             )

@@ -43,7 +43,7 @@ from engine.runs.versions import versions
 from engine.runs.warm_model import WarmModel
 
 #: How long an idle worker waits before it looks for runs again.
-IDLE_SECONDS = 0.1
+IDLE_SECONDS = 0.05
 #: How long a store that does not answer is left alone.
 STORE_REST_SECONDS = 1.0
 

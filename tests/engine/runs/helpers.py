@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(condition: Callable[[], object], patience: float = 30.0) -> None:
+def wait_until(condition: Callable[[], object], patience: float = 120.0) -> None:
     """Wait for a condition; the patience is only there to end a test that would never end."""
     give_up = time.monotonic() + patience
     while not condition():

@@ -53,7 +53,7 @@ def search(model: str, pattern: str, **limits) -> SearchSpecification:
 def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_worker, model_folder):
     worker = start_real_worker()
     done = store.submit(search(model_folder, "(ab|c)[abc]", matches=4))
-    wait_until(lambda: not store.get(done).is_live, 120)
+    wait_until(lambda: not store.get(done).is_live)
     run = store.get(done)
     assert run.error is None
     assert (run.status, run.error, run.progress["ended"]) == ("done", None, "matches")
@@ -64,10 +64,10 @@ def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_
     assert len(run.model_fingerprint) > 8
 
     endless = store.submit(search(model_folder, "[ab]+", matches=None, expansions=None, seconds=None))
-    wait_until(lambda: store.get(endless).row_count >= 20, 60)
+    wait_until(lambda: store.get(endless).row_count >= 20)
     # A match is opened while the search goes on: its tokens have the log-probabilities that the search gave them.
     looked_at = store.submit(InspectSpecification(model_folder, tuple(rows[0]["token_ids"])))
-    wait_until(lambda: not store.get(looked_at).is_live, 60)
+    wait_until(lambda: not store.get(looked_at).is_live)
     assert store.get(looked_at).error is None
     assert [row["log_prob"] for row in store.rows(looked_at)] == pytest.approx(rows[0]["token_log_probs"], abs=1e-4)
     assert all(row["top"] and row["rank"] >= 1 for row in store.rows(looked_at))
@@ -77,14 +77,14 @@ def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_
     worker.wait()
     kept = store.rows(endless)
     start_real_worker()
-    wait_until(lambda: not store.get(endless).is_live, 60)
+    wait_until(lambda: not store.get(endless).is_live)
     interrupted = store.get(endless)
     assert (interrupted.status, interrupted.row_count) == ("interrupted", len(kept))
     assert store.rows(endless) == kept
     assert interrupted.progress["matches"] == len(kept)
 
     again = store.repeat(done)
-    wait_until(lambda: not store.get(again).is_live, 120)
+    wait_until(lambda: not store.get(again).is_live)
     scores = [(row["text"], pytest.approx(row["log_prob"], abs=1e-5)) for row in rows]
     assert [(row["text"], row["log_prob"]) for row in store.rows(again)] == scores
     assert store.get(again).model_fingerprint == run.model_fingerprint
@@ -95,11 +95,11 @@ def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_
         ("a", "/etc", "RELENS_MODELS"),
     ):
         refused = store.submit(search(model, pattern))
-        wait_until(lambda refused=refused: not store.get(refused).is_live, 60)
+        wait_until(lambda refused=refused: not store.get(refused).is_live)
         assert store.get(refused).status == "failed"
         assert sentence in store.get(refused).error
     hostile = store.submit(search(model_folder, "[ab]*a[ab]{40}", compile_seconds=60.0))
-    wait_until(lambda: store.get(hostile).stage == "compiling", 60)
+    wait_until(lambda: store.get(hostile).stage == "compiling")
     store.request_stop(hostile)
-    wait_until(lambda: not store.get(hostile).is_live, 60)
+    wait_until(lambda: not store.get(hostile).is_live)
     assert store.get(hostile).status == "stopped"

@@ -138,6 +138,12 @@ def test_too_many_waiting_runs_are_refused(store, monkeypatch):
     store.submit(specification("a"))
 
 
+def test_a_description_without_end_is_refused(store):
+    with pytest.raises(LimitError, match="1,000,000 characters"):
+        store.submit(specification("a" * 1_000_000))
+    assert store.recent() == []
+
+
 def test_recent_runs_newest_first(store):
     runs = [store.submit(specification(text)) for text in "abc"]
     looked_at = store.submit(inspection())
