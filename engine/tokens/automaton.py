@@ -9,7 +9,7 @@ A search walks it arc by arc with the model. States are small integers that an a
 reached: canonical encodings of an open language such as `[a-z]+` have far too many to list, and a search visits few.
 
 Laws, which the tests check for every kind of token automaton:
-1. every state that can be reached can reach a final state (no dead ends);
+1. every state that can be reached can reach a final state (no dead ends), unless `may_have_dead_ends`;
 2. `arcs(state).tokens` is sorted and without repetition, and `step(state, token)` is defined on exactly those;
 3. `step` is deterministic: the same state and token give the same state, for ever.
 """
@@ -38,6 +38,9 @@ class TokenAutomaton(ABC):
 
     #: True where a final state only means "may be a match", to be settled by `confirm`.
     needs_confirmation: bool = False
+
+    #: True where some beginnings may turn out to have no end, because that is too costly to know ahead.
+    may_have_dead_ends: bool = False
 
     @abstractmethod
     def arcs(self, state: int) -> Arcs:

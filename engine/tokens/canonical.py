@@ -40,6 +40,7 @@ from engine.tokens.annotated import (
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.tokens.byte_level import ByteLevelTables, byte_level_tables, may_change, may_contain
 from engine.tokens.encodings import TokenArcs, all_encodings
+from engine.tokens.enumerated import enumerated_encodings
 from engine.tokens.reencoded import ReencodedAutomaton, pruned
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
@@ -53,6 +54,7 @@ MOST_ARCS = 8_000_000
 REMEMBERED_STATES = 2048
 
 NO_TOKEN = -1
+NO_ENCODING = "No string of this language has a canonical encoding in this vocabulary."
 
 
 class Row(NamedTuple):
@@ -171,6 +173,7 @@ class CanonicalAutomaton(TokenAutomaton):
 
     def __init__(self, rows: Rows, tables: ByteLevelTables, start: int = 0) -> None:
         self._rows = rows
+        self.may_have_dead_ends = not rows.is_trimmed
         self._pairs = tables.pairs
         self._whole = tables.whole
         self._states: list[tuple[tuple[Member, ...], int]] = []
@@ -178,11 +181,6 @@ class CanonicalAutomaton(TokenAutomaton):
         self._arcs: dict[int, Arcs] = {}
         self._completes: dict[tuple[Member, int], bool] = {}
         self.start = self._number(((start, OFF),), NO_TOKEN)
-
-    @property
-    def is_trimmed(self) -> bool:
-        """Whether there are no dead ends (law 1); False for languages that are too large to find them ahead."""
-        return self._rows.is_trimmed
 
     def _number(self, members: tuple[Member, ...], last: int) -> int:
         key = (members, last)
@@ -297,16 +295,24 @@ def canonical_encodings(
     """The canonical encodings of a language (ReLM section 3.2), by the exact construction where that is possible.
 
     For tokenizers it does not cover, and where an added token or a normalizer may interfere with the strings of this
-    language, the result `needs_confirmation`. Raises `NoEncodingError` when no string has a canonical encoding, and the
-    `LimitError` of `all_encodings`.
+    language, small languages are encoded string by string, and for large ones the result `needs_confirmation`. Raises
+    `NoEncodingError` when no string has a canonical encoding, and the `LimitError` of `all_encodings`.
     """
     tables = byte_level_tables(tokenizer)
-    if tables is None or any(may_contain(automaton, text) for text in tokenizer.text_tokens.values()):
-        spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
-        walked = all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs)
-        return ReencodedAutomaton(pruned(walked, tokenizer), tokenizer, continues)
-    exact = CanonicalAutomaton(_rows(automaton, tokenizer.vocabulary.trie, tables, limits), tables)
-    return ReencodedAutomaton(exact, tokenizer, continues) if may_change(tables, automaton) else exact
+    is_interfered = any(may_contain(automaton, text) for text in tokenizer.text_tokens.values())
+    if tables is not None and not is_interfered and not may_change(tables, automaton):
+        return CanonicalAutomaton(_rows(automaton, tokenizer.vocabulary.trie, tables, limits), tables)
+    spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
+    enumerated = enumerated_encodings(automaton, spelled, tokenizer, continues)
+    if enumerated is not None:
+        if enumerated.is_empty:
+            raise NoEncodingError(NO_ENCODING)
+        return enumerated
+    if tables is not None and not is_interfered:
+        exact = CanonicalAutomaton(_rows(automaton, tokenizer.vocabulary.trie, tables, limits), tables)
+        return ReencodedAutomaton(exact, tokenizer, continues)
+    walked = all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs)
+    return ReencodedAutomaton(pruned(walked, tokenizer), tokenizer, continues)
 
 
 def _rows(automaton: ByteAutomaton, trie: Trie, tables: ByteLevelTables, limits: Limits) -> Rows:
@@ -321,4 +327,4 @@ def _rows(automaton: ByteAutomaton, trie: Trie, tables: ByteLevelTables, limits:
         arcs = useful_arcs(annotated, arcs, tables.pairs)
         if annotated.final[0] or arcs.first_arc[1] > 0:
             return KnownRows(annotated, arcs)
-    raise NoEncodingError("No string of this language has a canonical encoding in this vocabulary.")
+    raise NoEncodingError(NO_ENCODING)

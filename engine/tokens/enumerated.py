@@ -62,6 +62,11 @@ class EnumeratedAutomaton(TokenAutomaton):
         return self._final[state]
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is no sequence at all, not even the empty one."""
+        return not any(self._final)
+
+    @property
     def states(self) -> int:
         """Number of states."""
         return len(self._after)

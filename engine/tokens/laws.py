@@ -12,9 +12,7 @@ from engine.tokens.automaton import TokenAutomaton
 MOST_DESTINATIONS = 100
 
 
-def assert_laws(
-    automaton: TokenAutomaton, most_states: int = 50, most_steps: int = 8, may_have_dead_ends: bool = False
-) -> None:
+def assert_laws(automaton: TokenAutomaton, most_states: int = 50, most_steps: int = 8) -> None:
     """Assert the three laws of `TokenAutomaton` on the states nearest to the start.
 
     most_states: how many states are looked at. most_steps: how many tokens of each are followed.
@@ -48,7 +46,7 @@ def assert_laws(
             neighbour = token + 1
             if neighbour not in tokens:
                 assert automaton.step(state, neighbour) == -1, "what is not listed is not legal"
-        if not may_have_dead_ends:
+        if not automaton.may_have_dead_ends:
             assert can_end(automaton, state), "every state can reach a final state"
 
 

@@ -8,7 +8,6 @@ from engine.language.automaton import ByteAutomaton
 from engine.language.counting import example_strings
 from engine.language.language import Language
 from engine.tokens.automaton import TokenAutomaton
-from engine.tokens.canonical import CanonicalAutomaton
 from engine.tokens.tokenizer import Tokenizer
 
 #: Examples of prefix and pattern that are tried when looking for a string that the tokenizer would cut elsewhere.
@@ -37,7 +36,7 @@ def _confirmation(automaton: TokenAutomaton, tokenizer: Tokenizer) -> str:
 
 
 def _size(automaton: TokenAutomaton) -> str:
-    if not isinstance(automaton, CanonicalAutomaton) or automaton.is_trimmed:
+    if automaton.needs_confirmation or not automaton.may_have_dead_ends:
         return ""
     return "This language is too large to work out ahead; the search may try beginnings that no match continues."
 

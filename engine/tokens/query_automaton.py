@@ -37,6 +37,7 @@ class QueryAutomaton(TokenAutomaton):
         self._prefix = prefix
         self._pattern = pattern
         self.needs_confirmation = prefix.needs_confirmation or pattern.needs_confirmation
+        self.may_have_dead_ends = prefix.may_have_dead_ends or pattern.may_have_dead_ends
         self._members: list[tuple[int, tuple[int, ...]]] = []
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         self._arcs: dict[int, Arcs] = {}

@@ -36,6 +36,7 @@ class ReencodedAutomaton(TokenAutomaton):
     """The walk of another automaton, with every acceptance checked against the tokenizer itself."""
 
     needs_confirmation = True
+    may_have_dead_ends = True
 
     def __init__(self, proposed: TokenAutomaton, tokenizer: Tokenizer, continues: bool) -> None:
         self._proposed = proposed
@@ -80,6 +81,8 @@ class PrunedAutomaton(TokenAutomaton):
     never: tokens that stand in no encoding. untested: those that are let pass whatever is before them, because they are
     parts of a character or begin a new stretch. Both (size,).
     """
+
+    may_have_dead_ends = True
 
     def __init__(
         self, walked: TokenAutomaton, pairs: PairTest, never: npt.NDArray[np.bool_], untested: npt.NDArray[np.bool_]

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from engine.errors import NoEncodingError
 from engine.language.automaton import ByteAutomaton
 from engine.query import Limits
-from engine.tokens import canonical
+from engine.tokens import canonical, enumerated
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.byte_level import byte_level_tables
 from engine.tokens.canonical import CanonicalAutomaton, canonical_encodings
+from engine.tokens.enumerated import EnumeratedAutomaton
 from engine.tokens.laws import assert_laws, paths
 from engine.tokens.reencoded import ReencodedAutomaton
 from engine.tokens.tokenizer import Tokenizer
@@ -55,7 +56,7 @@ def finite_patterns(draw: st.DrawFn) -> str:
 def exact(automaton: ByteAutomaton, tokenizer: Tokenizer) -> TokenAutomaton:
     found = canonical_encodings(automaton, tokenizer, Limits())
     assert isinstance(found, CanonicalAutomaton)
-    assert found.is_trimmed
+    assert not found.may_have_dead_ends
     assert not found.needs_confirmation
     return found
 
@@ -180,15 +181,15 @@ def test_found_on_demand_it_is_the_same(real: Tokenizer, name: str) -> None:
     automaton = language(FINITE[name])
     tokens = canonical_encodings(automaton, real, Limits())
     assert isinstance(tokens, CanonicalAutomaton)
-    assert not tokens.is_trimmed
-    assert_laws(tokens, may_have_dead_ends=True)
+    assert tokens.may_have_dead_ends
+    assert_laws(tokens)
     assert sorted(paths(tokens)) == sorted(encodings(real, automaton))
 
 
 def test_a_large_language_is_not_worked_out_ahead(gpt2: Tokenizer) -> None:
     tokens = canonical_encodings(language("[a-zA-Z ]{1,100}"), gpt2, Limits())
     assert isinstance(tokens, CanonicalAutomaton)
-    assert not tokens.is_trimmed
+    assert tokens.may_have_dead_ends
     for text in ("the", "a  b", "  the cat ", "x" * 100):
         encoded = gpt2.encode(text)
         assert tokens.accepts(encoded)
@@ -242,10 +243,11 @@ def test_whole_pre_tokens_in_any_text(ignoring_merges: Tokenizer, seed: int) -> 
         assert tokens.accepts(other) == (other == encoded)
 
 
-def test_normalized_texts_are_confirmed(nfc: Tokenizer) -> None:
+def test_normalized_texts_are_confirmed(nfc: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = canonical_encodings(language("(cat|dog){0,3}"), nfc, Limits())
     assert not plain.needs_confirmation, "NFC changes nothing below U+0300"
     automaton = language("(e|\u0301|é|a){0,3}")
+    monkeypatch.setattr(enumerated, "MOST_STRINGS", -1)
     tokens = canonical_encodings(automaton, nfc, Limits())
     assert tokens.needs_confirmation
     expected = {
@@ -270,8 +272,11 @@ def test_added_text_is_asked_about() -> None:
     assert isinstance(canonical_encodings(language("(call|<|>)s?"), tokenizer, Limits()), CanonicalAutomaton)
     automaton = language("(a|<call>|<)s?")
     tokens = canonical_encodings(automaton, tokenizer, Limits())
-    assert isinstance(tokens, ReencodedAutomaton)
+    assert isinstance(tokens, EnumeratedAutomaton)
     assert set(paths(tokens)) == encodings(tokenizer, automaton)
+    many = canonical_encodings(language("(a|<call>|<)*"), tokenizer, Limits())
+    assert isinstance(many, ReencodedAutomaton)
+    assert many.accepts(tokenizer.encode("a<<call>a"))
 
 
 def test_strings_that_cannot_be_spelled(smollm2: Tokenizer) -> None:
