@@ -3,8 +3,9 @@
 For `cats?` and GPT-2 there are two, `cat` and `c` `ats`, though `cats` could be spelled in ten ways. The automaton is
 put together from the rooms next door and explored as a search reaches its states:
 
-    annotated     language x UTF-8 x pre-tokenizer, its token arcs, and no dead ends
+    annotated     language x UTF-8 x pre-tokenizer: where pre-tokens may end
     merges        which token may follow which inside a pre-token
+    useful_arcs   the token arcs between annotated states after which an encoding can be completed
 
     state of a walk:  the annotated states it may be in, and its last token
     legal tokens:     the arcs of those states; where a state is inside a pre-token, without the tokens that the
@@ -32,10 +33,6 @@ from engine.tokens.annotated import (
     AnnotatedAutomaton,
     LazyAnnotatedAutomaton,
     annotate,
-    estimate_arcs,
-    select,
-    useful_arcs,
-    walk_annotated,
 )
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.tokens.byte_level import ByteLevelTables, byte_level_tables, may_change, may_contain
@@ -44,6 +41,7 @@ from engine.tokens.enumerated import enumerated_encodings
 from engine.tokens.reencoded import ReencodedAutomaton, pruned
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
+from engine.tokens.useful_arcs import estimate_arcs, select, useful_arcs, walk_annotated
 from engine.tokens.vocabulary import Trie
 from engine.tokens.whole_pretokens import BEGINNING, OFF
 

@@ -1,0 +1,128 @@
+"""Token arcs of canonical encodings: those that lie within one pre-token, and lead somewhere.
+
+A token of a canonical encoding lies within one pre-token, so its arcs come from the walk of the vocabulary's trie in
+which a boundary ends the token. For the language `I'm` with the pre-tokens I and 'm, the token I is an arc from the
+start to the boundary after I; no token crosses that boundary, and `'m` starts behind it.
+
+Not every such arc belongs to an encoding: `I'` `m` spells the string too. An arc is **useful** iff, after its token, a
+canonical encoding can still be completed. That is a least fixpoint:
+
+    (source, token, destination) is useful  iff  destination is final,
+        or destination is a boundary with a useful arc,
+        or some useful arc (destination, next, ...) has a `next` that may follow `token` (the pair test)
+
+Keeping useful arcs only, there are no dead ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.tokens.annotated import AnnotatedAutomaton, Follows, expand
+from engine.tokens.encodings import TokenArcs
+from engine.tokens.merges import PairTest
+from engine.tokens.vocabulary import ROOT, Trie
+
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+
+
+def estimate_arcs(annotated: AnnotatedAutomaton, trie: Trie) -> int:
+    """An upper bound of the number of token arcs but for branching, from the first byte of each token alone."""
+    low, high = int(trie.first_child[ROOT]), int(trie.first_child[ROOT + 1])
+    degree = np.diff(annotated.first).reshape(annotated.states, 256)[:, trie.byte[low:high]]
+    return int(degree.sum(axis=0) @ trie.tokens_below[low:high])
+
+
+def walk_annotated(annotated: Follows, trie: Trie, starts: Integers) -> TokenArcs:
+    """All (start, token, destination) with no boundary strictly inside the token, ascending by token.
+
+    Row i of the result belongs to starts[i]; a token may lead to several destinations.
+    """
+    row = np.arange(len(starts))
+    state, node = starts, np.zeros(len(starts), np.int64)
+    token_bits, state_bits = len(trie.node_of_token).bit_length(), annotated.number_bound.bit_length()
+    found: list[Integers] = []
+    while len(state):
+        owner, child = expand(trie.first_child[node].astype(np.int64), np.diff(trie.first_child)[node])
+        branch, state = annotated.follow(state[owner], trie.byte[child])
+        row, node = row[owner[branch]], child[branch]
+        first = trie.first_token[node].astype(np.int64)
+        ending, index = expand(first, trie.first_token[node + 1] - first)
+        arc = (row[ending] << (token_bits + state_bits)) | (trie.node_tokens[index].astype(np.int64) << state_bits)
+        found.append(arc | state[ending])
+        inside = ~annotated.at_boundary(state)
+        row, state, node = row[inside], state[inside], node[inside]
+    keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    first_arc = np.searchsorted(keys >> (token_bits + state_bits), np.arange(len(starts) + 1))
+    tokens = ((keys >> state_bits) & ((1 << token_bits) - 1)).astype(np.int32)
+    return TokenArcs(first_arc, tokens, (keys & ((1 << state_bits) - 1)).astype(np.int32))
+
+
+def select(arcs: TokenArcs, kept: Booleans) -> TokenArcs:
+    """The arcs that are marked."""
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return TokenArcs(before[arcs.first_arc], arcs.tokens[kept], arcs.destinations[kept])
+
+
+def useful_arcs(annotated: AnnotatedAutomaton, arcs: TokenArcs, pairs: PairTest) -> TokenArcs:
+    """The arcs after which a canonical encoding can be completed (the module's fixpoint).
+
+    Each round looks only at arcs into states that won useful arcs in the round before. Whether a token has a successor
+    among the useful arcs of its destination is decided by counting where it can be (more useful arcs than tokens that
+    are refused after it), else by testing pairs, a few at first and then more.
+    """
+    source = np.repeat(np.arange(annotated.states), np.diff(arcs.first_arc))
+    useful = annotated.final[arcs.destinations]
+    into = np.argsort(arcs.destinations, kind="stable")
+    first_into = np.searchsorted(arcs.destinations[into], np.arange(annotated.states + 1))
+    refused = pairs.refused_counts[arcs.tokens]
+    news = np.unique(source[useful])
+    while len(news):
+        _, position = expand(first_into[news], first_into[news + 1] - first_into[news])
+        candidates = into[position]
+        candidates = candidates[~useful[candidates]]
+        # Parallel arcs with one token to several destinations are one successor.
+        index = np.flatnonzero(useful)
+        is_repeated = np.zeros(len(index), np.bool_)
+        is_repeated[1:] = (source[index[1:]] == source[index[:-1]]) & (
+            arcs.tokens[index[1:]] == arcs.tokens[index[:-1]]
+        )
+        index = index[~is_repeated]
+        low = np.searchsorted(index, arcs.first_arc)
+        count = np.diff(low)
+        here = arcs.destinations[candidates]
+        won = annotated.boundary[here] | (count[here] > refused[candidates])
+        doubtful = np.flatnonzero(~won)
+        state = here[doubtful]
+        won[doubtful] = _has_successor(
+            arcs.tokens[candidates[doubtful]], low[state], count[state], arcs.tokens[index], pairs
+        )
+        winners = candidates[won]
+        useful[winners] = True
+        news = np.unique(source[winners])
+    return select(arcs, useful)
+
+
+def _has_successor(
+    tokens: npt.NDArray[np.int32],
+    low: Integers,
+    count: Integers,
+    successors: npt.NDArray[np.int32],
+    pairs: PairTest,
+) -> Booleans:
+    """(n,) whether some token of successors[low : low + count] may follow, tried in ever larger batches."""
+    found = np.zeros(len(tokens), np.bool_)
+    todo = np.arange(len(tokens))
+    tried = np.zeros(len(tokens), np.int64)
+    batch = 2
+    while len(todo):
+        size = np.minimum(count[todo] - tried[todo], batch)
+        owner, position = expand(low[todo] + tried[todo], size)
+        allowed = pairs.allowed_pairs(tokens[todo[owner]].astype(np.int64), successors[position].astype(np.int64))
+        found[todo[owner[allowed]]] = True
+        tried[todo] += size
+        todo = todo[~found[todo] & (tried[todo] < count[todo])]
+        batch *= 4
+    return found
