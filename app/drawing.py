@@ -67,6 +67,46 @@ def join_chains(graph: Graph, separator: str = "") -> Graph:
     return replace(graph, arcs=tuple(joined))
 
 
+def nearest(graph: Graph, most_states: int) -> Graph:
+    """`graph` with only the `most_states` states that are nearest to the start, for a picture one can take in.
+
+    Everything that a state leads to beyond them becomes one arc to a state marked as unfinished, and the note says so.
+    """
+    leaving: dict[int, list[GraphArc]] = {}
+    for arc in graph.arcs:
+        leaving.setdefault(arc.source, []).append(arc)
+    order = [graph.start]
+    seen = {graph.start}
+    for state in order:
+        for arc in leaving.get(state, []):
+            if arc.target not in seen:
+                seen.add(arc.target)
+                order.append(arc.target)
+    if len(order) <= most_states:
+        return graph
+    kept = set(order[:most_states])
+    arcs = [arc for arc in graph.arcs if arc.source in kept and arc.target in kept]
+    beyond = graph.shown_states
+    unfinished = [state for state in graph.unfinished if state in kept]
+    for state in order[:most_states]:
+        cut = [arc for arc in leaving.get(state, []) if arc.target not in kept]
+        if cut:
+            label = cut[0].label if len(cut) == 1 else f"{len(cut)} arcs"
+            in_prefix = all(arc.in_prefix for arc in cut)
+            arcs.append(GraphArc(state, beyond, label, sum(arc.count for arc in cut), in_prefix))
+            unfinished.append(beyond)
+            beyond += 1
+    note = f"The {most_states} states nearest to the start are drawn; one marked … stands for what lies beyond it."
+    return replace(
+        graph,
+        arcs=tuple(arcs),
+        finals=tuple(state for state in graph.finals if state in kept),
+        unfinished=tuple(unfinished),
+        shown_states=beyond,
+        note=note,
+    )
+
+
 def graph_to_dot(graph: Graph) -> str:
     """DOT text of `graph`, left to right, with classes instead of colours; see the module for what is escaped."""
     states = sorted({graph.start, *(arc.source for arc in graph.arcs), *(arc.target for arc in graph.arcs)})

@@ -18,10 +18,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.drawing import graph_to_dot, join_chains, layout
+from app.drawing import graph_to_dot, join_chains, layout, nearest
 from engine.errors import RelensError
 from engine.query import Limits, Query
-from engine.runs.preview import Preview
+from engine.runs.preview import Graph, Preview
 
 #: A preview is refused after this many seconds; a run has the longer limit of `Limits`.
 PREVIEW_LIMITS = Limits(compile_seconds=4.0)
@@ -38,16 +38,18 @@ class PreviewSource(Protocol):
 
 @dataclass(frozen=True)
 class Picture:
-    """One automaton, drawn: DOT, and its layout where `dot` is at hand."""
+    """One automaton, drawn: DOT, its layout where `dot` is at hand, and what is not in the picture."""
 
     dot: str
     svg: str | None
+    note: str
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A preview with its two pictures."""
+    """A preview of `query` with its two pictures."""
 
+    query: Query
     preview: Preview
     language: Picture
     tokens: Picture
@@ -66,18 +68,30 @@ class Answer:
         return self.drawn is None and self.error is None
 
 
-def draw(preview: Preview, executor: Executor | None = None) -> Drawn:
-    """The preview's two automata as pictures, laid out side by side where there is an executor to do it."""
-    language_dot = graph_to_dot(join_chains(preview.language_graph))
-    token_dot = graph_to_dot(join_chains(preview.token_graph, " · "))
-    if executor is None:
-        return Drawn(preview, Picture(language_dot, layout(language_dot)), Picture(token_dot, layout(token_dot)))
-    language_svg = executor.submit(layout, language_dot)
+def draw(query: Query, preview: Preview, most_states: int | None = None, executor: Executor | None = None) -> Drawn:
+    """The preview's two automata as pictures of at most `most_states` states each.
+
+    They are laid out side by side where there is an executor to do it.
+    """
+    language = _reduced(preview.language_graph, "", most_states)
+    tokens = _reduced(preview.token_graph, " · ", most_states)
+    language_dot, token_dot = graph_to_dot(language), graph_to_dot(tokens)
+    language_svg = executor.submit(layout, language_dot) if executor is not None else None
     token_svg = layout(token_dot)
-    return Drawn(preview, Picture(language_dot, language_svg.result()), Picture(token_dot, token_svg))
+    return Drawn(
+        query,
+        preview,
+        Picture(language_dot, language_svg.result() if language_svg else layout(language_dot), language.note),
+        Picture(token_dot, token_svg, tokens.note),
+    )
 
 
-_Question = tuple[Query, str]
+def _reduced(graph: Graph, separator: str, most_states: int | None) -> Graph:
+    joined = join_chains(graph, separator)
+    return joined if most_states is None else nearest(joined, most_states)
+
+
+_Question = tuple[Query, str, int | None]
 
 
 class LivePreview:
@@ -92,9 +106,12 @@ class LivePreview:
         self._running: _Question | None = None
         self._newest: _Question | None = None
 
-    def ask(self, query: Query, model: str, wait: float = 0.0) -> Answer:
-        """What is known of `query` after at most `wait` seconds; starts the work where that is needed."""
-        question = (query, model)
+    def ask(self, query: Query, model: str, wait: float = 0.0, most_states: int | None = None) -> Answer:
+        """What is known of `query` after at most `wait` seconds; starts the work where that is needed.
+
+        most_states: how many states a picture may have, None for all that the preview has.
+        """
+        question = (query, model, most_states)
         with self._changed:
             if question not in self._answers:
                 self._newest = question
@@ -108,9 +125,11 @@ class LivePreview:
         self._executor.submit(self._work, question)
 
     def _work(self, question: _Question) -> None:
-        query, model = question
+        query, model, most_states = question
         try:
-            answer = Answer(drawn=draw(self._source.preview(query, model, PREVIEW_LIMITS), self._drawers))
+            answer = Answer(
+                drawn=draw(query, self._source.preview(query, model, PREVIEW_LIMITS), most_states, self._drawers)
+            )
         except RelensError as error:
             answer = Answer(error=error)
         except Exception as error:  # a bug of ours must not leave the session waiting for ever

@@ -34,8 +34,8 @@ export default function ({ data, parentElement }) {
     view = { version: data.version, svg, whole, box: whole.slice() }
     views.set(parentElement, view)
     begin()
-    frame.dataset.version = data.version
   }
+  frame.dataset.question = data.question
   function apply() { view.svg.setAttribute("viewBox", view.box.join(" ")) }
   // A large automaton that fits is too small to read: begin at a size that can be read, at the start state.
   function begin() {

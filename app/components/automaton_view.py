@@ -26,14 +26,28 @@ _VIEWER = st.components.v2.component(
 )
 
 
-def automaton_view(picture: Picture, *, key: str, name: str, alt: str, height: int = 300) -> None:
-    """Show `picture`; `name` is the file it is saved under, `alt` says what it is to who cannot see it."""
+def automaton_view(picture: Picture, *, key: str, name: str, alt: str, question: str = "", height: int = 300) -> None:
+    """Show `picture`; `name` is the file it is saved under, `alt` says what it is to who cannot see it.
+
+    `question` identifies what was asked, and is put on the viewer's frame when its drawing is there: two queries may
+    well have the same drawing.
+    """
     if picture.svg is None:
         st.graphviz_chart(picture.dot, width="stretch", alt=alt)
         return
-    version = hashlib.sha256(picture.dot.encode("utf-8", "replace")).hexdigest()[:16]
     _VIEWER(
-        data={"svg": picture.svg, "version": version, "height": height, "alt": alt, "name": name},
+        data={
+            "svg": picture.svg,
+            "version": _digest(picture.dot),
+            "question": _digest(question),
+            "height": height,
+            "alt": alt,
+            "name": name,
+        },
         key=key,
         height=height,
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -34,6 +34,9 @@ AUTOMATA, MATCHES = "Automata", "Matches"
 #: A preview that takes longer than this is not waited for, but looked for again.
 _WAIT_SECONDS, _LOOK_AGAIN = 0.2, 0.3
 
+#: States of a drawing that one can take in, and that is there at once.
+_FEW_STATES = 36
+
 _EXAMPLES_SHOWN = 3
 _EXAMPLES_OFFERED = 6
 
@@ -59,7 +62,10 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     specification, problem = _specification(form)
     answer = Answer()
     if specification is not None:
-        answer = live_preview(services).ask(specification.query, specification.model, wait=_WAIT_SECONDS)
+        most_states = None if st.session_state.get("large_drawings") else _FEW_STATES
+        answer = live_preview(services).ask(
+            specification.query, specification.model, wait=_WAIT_SECONDS, most_states=most_states
+        )
         problem = answer.error or problem
     if answer.drawn is not None:
         st.session_state["last_drawn"] = answer.drawn
@@ -239,6 +245,9 @@ def _automata(drawn: Drawn | None, *, fresh: bool) -> None:
     if not fresh:
         st.caption("These are the automata of the last query that could be drawn.")
     preview = drawn.preview
+    cut = drawn.language.note or drawn.tokens.note
+    if cut or st.session_state.get("large_drawings"):
+        st.toggle("Larger drawings", key="large_drawings", help="Draw more states. Takes longer, and more zooming.")
     grid = st.grid(2, min_column_width=420, gap="medium")
     sides = (
         (
@@ -261,8 +270,15 @@ def _automata(drawn: Drawn | None, *, fresh: bool) -> None:
     for title, how, picture, graph, sizes, key in sides:
         with grid.cell():
             st.markdown(f"**{title}**, {how}")
-            automaton_view(picture, key=key, name=key.replace("_", "-"), alt=f"{title}: {sizes}", height=330)
-            st.caption(" · ".join([sizes, *_legend(graph)]))
+            automaton_view(
+                picture,
+                key=key,
+                name=key.replace("_", "-"),
+                alt=f"{title}: {sizes}",
+                question=repr(drawn.query),
+                height=330,
+            )
+            st.caption(" · ".join([sizes, *_legend(graph, picture.note)]))
 
 
 def _sizes(states: int | None, arcs: int | None) -> str:
@@ -271,13 +287,13 @@ def _sizes(states: int | None, arcs: int | None) -> str:
     return f"{count_text(states, 'state')}, {count_text(arcs, 'arc')}"
 
 
-def _legend(graph: Graph) -> Sequence[str]:
+def _legend(graph: Graph, note: str) -> Sequence[str]:
     parts = []
     if any(arc.in_prefix for arc in graph.arcs):
         parts.append("prefix in orange")
     parts.append("double circle: a match may end here")
-    if graph.note:
-        parts.append(as_caption(graph.note))
+    if note:
+        parts.append(as_caption(note))
     return parts
 
 

@@ -74,6 +74,44 @@ def test_joining_chains_keeps_the_language(arcs, finals):
     }
 
 
+def test_only_the_nearest_states_are_kept_and_the_rest_is_told():
+    fan = [(0, target, str(target), 2, False) for target in range(1, 8)]
+    automaton = graph([*fan, *((target, 8, "x", 2, False) for target in range(1, 8))], finals=(8,))
+    small = drawing.nearest(automaton, 4)
+    assert {(arc.source, arc.target, arc.label, arc.count) for arc in small.arcs} == {
+        (0, 1, "1", 2),
+        (0, 2, "2", 2),
+        (0, 3, "3", 2),
+        (0, 9, "4 arcs", 8),
+        (1, 10, "x", 2),
+        (2, 11, "x", 2),
+        (3, 12, "x", 2),
+    }
+    assert small.unfinished == (9, 10, 11, 12)
+    assert small.finals == ()
+    assert "The 4 states nearest to the start" in small.note
+    assert drawing.nearest(automaton, 9) is automaton
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from("abc"), st.integers(1, 2), st.booleans()),
+        max_size=14,
+    ),
+    st.sets(st.integers(0, 6), max_size=3),
+    st.integers(1, 7),
+)
+def test_what_is_kept_of_a_large_automaton_is_a_part_of_it(arcs, finals, most):
+    automaton = graph(arcs, finals, states=7)
+    small = drawing.nearest(automaton, most)
+    assert strings(small, 4) <= strings(automaton, 4)
+    # Every arc of a state that is kept is drawn, or counted in the arc that stands for what lies beyond.
+    for state in {arc.source for arc in small.arcs}:
+        assert sum(arc.count for arc in small.arcs if arc.source == state) == sum(
+            arc.count for arc in automaton.arcs if arc.source == state
+        )
+
+
 @given(st.text(max_size=150), st.integers(4, 40))
 def test_wrapping_loses_nothing_but_blanks_at_the_breaks(text, width):
     lines = drawing.wrapped(text, width, most_lines=1000)
