@@ -16,7 +16,7 @@ model once more for the next, larger chunk. So an open class with 13,000 arcs co
 
 *Speculation.* A forward with 64 nodes costs little more than one with 8, so the search opens the best B nodes at
 once, and a match that comes up behind an unopened node waits until that node is open. B grows with the work done, to
-at most half of it: so at most a third of all nodes opened can turn out not to have been needed.
+at most half of it: so the nodes that turn out not to have been needed stay a fraction of all.
 
 A node with a single legal token is given to the model together with the chain of forced tokens below it.
 

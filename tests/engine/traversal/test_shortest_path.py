@@ -208,7 +208,7 @@ def test_first_matches_are_the_best_and_batches_do_not_change_them(automaton, de
         assert [match.prefix_log_prob + match.decoder_log_prob for match in first(batch)] == pytest.approx(rank)
 
 
-def test_speculation_wastes_at_most_a_third():
+def test_speculation_wastes_a_fraction():
     """From a wide automaton, the first ten matches: nodes opened by batches against nodes opened one at a time."""
     width = 40
     table = {0: dict.fromkeys(range(width), 1), 1: dict.fromkeys(range(width), 2), 2: {0: 3, 1: 3}, 3: {}}
