@@ -34,7 +34,7 @@ from engine.tokens.vocabulary import ROOT, Trie, Vocabulary
 Integers = npt.NDArray[np.int32]
 Booleans = npt.NDArray[np.bool_]
 
-#: A state whose first bytes lead to more than this share of the trie is walked by levels.
+#: A state whose first two bytes lead to more than this share of the trie is walked by levels.
 LEVELS_SHARE = 0.15
 #: States whose arcs a lazy automaton remembers; an open class has tens of thousands of arcs a state.
 REMEMBERED_STATES = 4096
@@ -51,18 +51,43 @@ class TokenArcs(NamedTuple):
 
 
 def estimate_arcs(automaton: ByteAutomaton, trie: Trie) -> int:
-    """An upper bound of the number of token arcs, from the first byte of each token alone."""
-    low, high = int(trie.first_child[ROOT]), int(trie.first_child[ROOT + 1])
-    allowed = automaton.transitions[:, trie.byte[low:high]] >= 0
-    return int(allowed.sum(axis=0) @ trie.tokens_below[low:high])
+    """An upper bound of the number of token arcs, from the first two bytes of each token alone."""
+    return round(float(_within_reach(automaton.transitions, trie, trie.tokens_below).sum(dtype=np.float64)))
+
+
+def _within_reach(
+    transitions: Integers, trie: Trie, below: npt.NDArray[np.int64], rows: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.float32]:
+    """(states,) how much of the trie begins with two bytes, or is one byte, that each state allows.
+
+    `rows`: the states that are asked about, as rows of numbers of `transitions`; default all of them.
+
+    A product of matrices: behind[r, b] sums over the second bytes that state r allows after a first byte b. Bytes that
+    no state tells apart are summed beforehand. `einsum` keeps to one thread, where waking a second takes longer.
+    """
+    alone, pairs = trie.by_first_bytes(below)
+    allowed = transitions >= 0
+    columns = np.ascontiguousarray(np.packbits(allowed, axis=0).T)
+    _, example, kind = np.unique(
+        columns.view(np.dtype((np.void, columns.shape[1]))).ravel(), return_index=True, return_inverse=True
+    )
+    order = np.argsort(kind, kind="stable")
+    summed = np.add.reduceat(pairs[:, order], np.searchsorted(kind[order], np.arange(len(example))), axis=1)
+    behind = np.einsum("rk,bk->rb", allowed[:, example].astype(np.float32), summed)
+    ahead = transitions if rows is None else rows
+    within = behind[ahead, np.arange(256)] + alone
+    return np.asarray(np.where(ahead >= 0, within, 0).sum(axis=1))
 
 
 def walk(transitions: Integers, trie: Trie, states: Integers | None = None) -> TokenArcs:
     """The token arcs of `states` (default: of all), numbered as in `transitions`; row i belongs to states[i]."""
     if states is None:
         states = np.arange(len(transitions), dtype=np.int32)
-    low, high = int(trie.first_child[ROOT]), int(trie.first_child[ROOT + 1])
-    reach = (transitions[states][:, trie.byte[low:high]] >= 0) @ trie.nodes_below[low:high]
+        reach = _within_reach(transitions, trie, trie.nodes_below)
+    else:  # a few states and those behind them, as a table of their own
+        near, place = np.unique(transitions[states], return_inverse=True)
+        ahead = np.where(transitions[states] >= 0, place.reshape(len(states), 256), -1)
+        reach = _within_reach(transitions[near], trie, trie.nodes_below, rows=ahead)
     by_levels = reach > LEVELS_SHARE * trie.nodes
     rows: list[npt.NDArray[np.int64]] = []
     tokens: list[Integers] = []
