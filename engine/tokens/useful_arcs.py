@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.tokens.annotated import AnnotatedAutomaton, Follows, expand
-from engine.tokens.encodings import TokenArcs
 from engine.tokens.merges import PairTest
+from engine.tokens.trie_walk import TokenArcs
 from engine.tokens.vocabulary import ROOT, Trie
 
 Integers = npt.NDArray[np.int64]

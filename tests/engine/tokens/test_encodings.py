@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from engine.errors import LimitError, NoEncodingError
 from engine.language.automaton import ByteAutomaton
-from engine.tokens import encodings
-from engine.tokens.encodings import EncodingsAutomaton, LazyEncodingsAutomaton, all_encodings, estimate_arcs, walk
+from engine.tokens import trie_walk
+from engine.tokens.encodings import EncodingsAutomaton, LazyEncodingsAutomaton, all_encodings
 from engine.tokens.laws import assert_laws, paths
 from engine.tokens.tokenizer import Tokenizer
+from engine.tokens.trie_walk import estimate_arcs, walk
 from engine.tokens.vocabulary import Vocabulary
 from tests.engine.tokens.helpers import FINITE, OPEN, language, segmentations, strings
 
@@ -37,7 +38,7 @@ def brute_arcs(automaton: ByteAutomaton, vocabulary: Vocabulary) -> list[list[tu
     ]
 
 
-def rows(arcs: encodings.TokenArcs) -> list[list[tuple[int, int]]]:
+def rows(arcs: trie_walk.TokenArcs) -> list[list[tuple[int, int]]]:
     return [
         list(zip(arcs.tokens[low:high].tolist(), arcs.destinations[low:high].tolist(), strict=True))
         for low, high in zip(arcs.first_arc[:-1], arcs.first_arc[1:], strict=True)
@@ -49,7 +50,7 @@ def rows(arcs: encodings.TokenArcs) -> list[list[tuple[int, int]]]:
 def test_both_walks_find_every_arc(vocabulary: Vocabulary, pattern: str, share: float) -> None:
     automaton = language(pattern)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encodings, "LEVELS_SHARE", share)  # all by levels, mixed, all by pairs
+        patch.setattr(trie_walk, "LEVELS_SHARE", share)  # all by levels, mixed, all by pairs
         arcs = walk(automaton.transitions, vocabulary.trie)
     assert rows(arcs) == brute_arcs(automaton, vocabulary)
     assert len(arcs.tokens) <= estimate_arcs(automaton, vocabulary.trie)

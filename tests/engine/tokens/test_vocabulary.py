@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +45,16 @@ def test_sums_over_subtrees(items: list[bytes | None]) -> None:
         assert trie.nodes_below[node] == sum(other.startswith(spelled[node]) for other in spelled)
         assert trie.tokens_below[node] == sum(bool(item) and item.startswith(spelled[node]) for item in items)
     assert trie.nodes_below[ROOT] == trie.nodes
+
+
+@given(spellings)
+def test_sums_by_first_bytes(items: list[bytes | None]) -> None:
+    trie = Vocabulary(items).trie
+    alone, pairs = trie.by_first_bytes(trie.tokens_below)
+    for first in range(256):
+        assert alone[first] == sum(item == bytes([first]) for item in items)
+    expected = Counter(item[:2] for item in items if item and len(item) > 1)
+    assert {bytes([int(a), int(b)]): pairs[a, b] for a, b in np.argwhere(pairs)} == expected
 
 
 def test_single_bytes_and_longest() -> None:
