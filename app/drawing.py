@@ -30,6 +30,9 @@ _JOINABLE = 24
 
 _INVALID_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
+#: Comments, fonts and colours in the SVG of `dot`. Labels cannot be taken for them: their `<` and quotes are escaped.
+_LOOKS = re.compile(r'<!-- .*? -->\n|(?: (?:font-family|font-size|stroke|fill)="(?:monospace|[\d.]+|black|none)")')
+
 
 def join_chains(graph: Graph, separator: str = "") -> Graph:
     """`graph` without the states in the middle of chains; their labels are joined with `separator`.
@@ -184,6 +187,6 @@ def layout(dot: str, timeout: float = 5.0) -> str | None:
     except (subprocess.SubprocessError, OSError):
         return None
     text = done.stdout.decode("utf-8", "replace")
-    # The viewer wants the drawing alone, without the XML declaration and document type.
+    # The viewer wants the drawing alone: no XML declaration, no document type, no comments, none of dot's own looks.
     start = text.find("<svg")
-    return text[start:] if start >= 0 else None
+    return _LOOKS.sub("", text[start:]) if start >= 0 else None

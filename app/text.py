@@ -4,16 +4,18 @@ A model may write `<img src=x onerror=...>`, a `$` that would turn a line into a
 table's row; so may somebody who sends a link. Every place where such text is shown has one function here that makes
 it harmless there and leaves it readable:
 
-    as_html    between tags and in quoted attributes of HTML and SVG
-    as_plotly  labels and hover text of plotly, which understands a few tags
-    visible    blanks made visible, for table cells, chips and drawings; no escaping
+    as_html      between tags and in quoted attributes of HTML and SVG
+    as_plotly    labels and hover text of plotly, which understands a few tags
+    as_markdown  sentences in Streamlit's boxes and captions, where an image would be fetched and a link followed
+    visible      blanks made visible, for table cells, chips and drawings; no escaping
 
-Text in Streamlit's own tables and code blocks is never interpreted. None of it is ever put in Markdown.
+Text in Streamlit's own tables and code blocks is never interpreted.
 """
 
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 
 _VISIBLE = {" ": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
@@ -29,6 +31,11 @@ def as_html(text: str) -> str:
 def as_plotly(text: str) -> str:
     """`text` safe as a plotly label; a `$` is kept from starting a formula."""
     return as_html(text).replace("$", "&#36;")
+
+
+def as_markdown(text: str) -> str:
+    """`text` for Streamlit's Markdown: every sign that may have a meaning there is escaped."""
+    return re.sub(r"([\\!-/:-@\[-`{-~])", r"\\\1", _without_surrogates(text))
 
 
 def visible(text: str, *, spaces: bool = True) -> str:

@@ -2,7 +2,7 @@
 
 const ELEMENTS = new Set(["svg", "g", "title", "path", "polygon", "ellipse", "text"])
 const ATTRIBUTES = new Set(["class", "d", "points", "cx", "cy", "rx", "ry", "x", "y", "transform", "text-anchor",
-  "font-size", "fill", "stroke", "stroke-dasharray", "viewBox"])
+  "stroke-dasharray", "viewBox"])
 const NAMESPACE = "http://www.w3.org/2000/svg"
 const views = new WeakMap()
 
@@ -76,9 +76,10 @@ export default function ({ data, parentElement }) {
       copy.setAttribute("viewBox", view.whole.join(" "))
       copy.setAttribute("xmlns", NAMESPACE)
       const style = document.createElementNS(NAMESPACE, "style")
-      style.textContent = "text{font-family:monospace;fill:#1C2733} .node ellipse{fill:#fff;stroke:#1C2733}" +
-        " .node.final ellipse{stroke:#0A6A9E} .edge path{stroke:#666} .edge polygon{fill:#666;stroke:none}" +
-        " .prefix ellipse,.edge.prefix path{stroke:#B87A00} .edge.prefix polygon,.edge.prefix text{fill:#B87A00}"
+      style.textContent = "text{font-family:monospace;fill:#1C2733} .node text{font-size:10px} .edge text{font-size:12px}" +
+        " .node ellipse{fill:none;stroke:#1C2733} .entry ellipse{fill:#1C2733} .node.final ellipse{stroke:#0A6A9E}" +
+        " .edge path{fill:none;stroke:#666} .edge polygon{fill:#666;stroke:none} .node.prefix ellipse,.edge.prefix path" +
+        "{stroke:#B87A00} .edge.prefix polygon,.edge.prefix text{fill:#B87A00}"
       copy.prepend(style)
       const link = document.createElement("a")
       link.href = URL.createObjectURL(new Blob([copy.outerHTML], { type: "image/svg+xml" }))

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app.components.query_panel import AUTOMATA, MATCHES, query_panel
+from app.components.query_panel import query_panel
+from app.components.run_buttons import AUTOMATA, MATCHES
 from app.components.run_view import run_view
 from app.components.shown_run import shown_run
 from app.components.status import status_line

@@ -8,10 +8,19 @@ import streamlit as st
 
 from app.charts import BLUE, GREEN, ORANGE, PINK, RED, SKY
 from app.text import as_html, shortened, visible
-from engine.runs.preview import Explanation
+from engine.runs.preview import Explanation, Preview
 
 _HUES = (BLUE, ORANGE, GREEN, PINK, SKY, RED)
 _MOST_PARTS = 150
+_PARTS_IN_SIGHT = 4
+
+_BEGINNING = (
+    '<div class="relens-parts"><h5>In one minute</h5>'
+    "<p>The <b>prefix</b> is where the model starts, the <b>pattern</b> what its answer has to look like. "
+    "Relens finds every answer of that form that the model can write, the likeliest first.</p>"
+    "<p><code>(cat|dog)</code> one of two words · <code>\\d{4}</code> four digits · <code>[a-z]+</code> a word "
+    "in small letters · <code>.</code> any character · <code>\\.</code> a full stop</p></div>"
+)
 
 
 def explanation_html(prefix_parts: Sequence[Explanation], pattern_parts: Sequence[Explanation]) -> str:
@@ -30,9 +39,14 @@ def explanation_html(prefix_parts: Sequence[Explanation], pattern_parts: Sequenc
     return f'<div class="relens-parts">{"".join(pieces)}</div>'
 
 
-def explanation(prefix_parts: Sequence[Explanation], pattern_parts: Sequence[Explanation]) -> None:
-    """Show the explanation."""
-    st.html(explanation_html(prefix_parts, pattern_parts))
+def explanation(preview: Preview | None) -> None:
+    """Show the explanation, or where there is nothing to explain yet, how to begin."""
+    if preview is None:
+        st.html(_BEGINNING)
+        return
+    parts = len(preview.prefix_parts) + len(preview.pattern_parts)
+    with st.container(height=210 if parts > _PARTS_IN_SIGHT else "content", border=False):
+        st.html(explanation_html(preview.prefix_parts, preview.pattern_parts))
 
 
 def _part_html(part: Explanation) -> str:

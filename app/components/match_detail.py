@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app import charts, narrative
+from app.components.messages import show_warning
 from app.tables import continuation
 from app.text import as_html, visible
 from engine.runs.records import RunRecord
@@ -33,7 +34,7 @@ def match_detail(match: Mapping[str, Any], inspected: RunRecord | None, readings
         )
         st.html(f'<div class="relens-state">{_scores_html(match)}</div>')
         if inspected is not None and inspected.status in ("failed", "interrupted", "stopped"):
-            st.warning(
+            show_warning(
                 inspected.error or "The worker ended before it could look at these tokens; select the line again."
             )
             return

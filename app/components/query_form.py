@@ -137,6 +137,7 @@ def more_settings() -> None:
                 list(RANKS),
                 default=_UNTOUCHED.rank,
                 required=True,
+                wrap=True,
                 key="rank",
                 bind="query-params",
                 help="**Given the prefix**: every prefix competes on equal terms. **Whole string**: an unlikely prefix "

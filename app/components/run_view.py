@@ -11,8 +11,9 @@ from typing import Any
 import streamlit as st
 
 from app.components.match_detail import inspection, match_detail
-from app.components.query_panel import show_run
+from app.components.messages import show_error, show_warning
 from app.components.results import results
+from app.components.run_buttons import show_run
 from app.components.run_panel import device_line, mass, run_status
 from app.components.ticker import ticker
 from app.run_rows import RunRows
@@ -52,13 +53,13 @@ def _run_view(services: Services, run_id: str, was_live: bool) -> None:
         run = services.store.get(run_id)
         found = _rows(run_id)
         if run is None:
-            st.warning("This run is no longer in the store.")
+            show_warning("This run is no longer in the store.")
             return
         # The record is older than the rows, so that a run which is over is never shown with rows missing.
         found.refresh(services.store)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
     except RelensError as error:
-        st.error(error.sentence)
+        show_error(error)
         return
     found.note(run)
     _head(services, run, position)
@@ -93,7 +94,7 @@ def _repeat(services: Services, run_id: str) -> None:
     try:
         again = services.store.repeat(run_id)
     except RelensError as error:
-        st.error(error.sentence)
+        show_error(error)
         return
     services.ensure_worker()
     show_run(again)
@@ -106,7 +107,7 @@ def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> 
     try:
         inspected, readings = _readings(services, run, match)
     except RelensError as error:
-        st.error(error.sentence)
+        show_error(error)
         return
     match_detail(match, inspected, readings)
 

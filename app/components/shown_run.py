@@ -9,6 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import links
+from app.components.messages import show_error, show_warning
 from app.form import Form
 from app.services import Services
 from engine.errors import QueryError, RelensError
@@ -24,10 +25,10 @@ def shown_run(services: Services) -> RunRecord | None:
     try:
         run = services.store.get(run_id)
     except RelensError as error:
-        st.error(error.sentence)
+        show_error(error)
         return None
     if run is None or run.kind != SearchSpecification.kind:
-        st.warning("The run in this page's address is not in the store (any more). The query is kept.")
+        show_warning("The run in this page's address is not in the store (any more). The query is kept.")
         return None
     if set(st.query_params) == {links.RUN} and not st.session_state.get("pattern"):
         _restore_query(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.charts import BLUE, GREEN, ORANGE, RED
+from app.components.messages import show_error
 from app.components.run_panel import device_line
 from app.services import Services
 from app.text import as_html
@@ -40,7 +41,7 @@ def _status_line(services: Services) -> None:
         workers = services.store.workers()
         queue = services.store.queue()
     except StoreError as error:
-        st.error(error.sentence)
+        show_error(error)
         return
     st.html(status_html(state, workers[0] if workers else None, queue))
 

@@ -1,6 +1,8 @@
 """Untrusted text: harmless where it is shown, and still readable."""
 
 import html
+import re
+import string
 from html.parser import HTMLParser
 
 from hypothesis import given
@@ -40,6 +42,15 @@ def test_plotly_text_has_neither_tag_nor_formula(value):
     assert "<" not in safe
     assert "$" not in safe
     assert html.unescape(safe) == value.encode("utf-8", "replace").decode()
+
+
+@given(any_text)
+def test_every_sign_of_markdown_is_escaped(value):
+    safe = untrusted.as_markdown(value)
+    signs = "".join(chr(code) for code in range(128) if chr(code) in string.punctuation)
+    without_escapes = re.sub(r"\\[" + re.escape(signs) + "]", "", safe)
+    assert not set(signs) & set(without_escapes)
+    assert re.sub(r"\\([" + re.escape(signs) + "])", r"\1", safe) == value.encode("utf-8", "replace").decode()
 
 
 @given(any_text)

@@ -1,0 +1,78 @@
+"""Both automata of the question side by side, with their sizes and what is not drawn of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.components.automaton_view import automaton_view
+from app.components.gallery_cards import gallery_links
+from app.gallery import load_gallery
+from app.live_preview import Drawn
+from app.narrative import count_text
+from app.text import as_markdown
+from engine.runs.preview import Graph
+
+_EXAMPLES_OFFERED = 6
+
+
+def automata(drawn: Drawn | None, *, fresh: bool) -> None:
+    """Show them, or a few examples where there is no question; `fresh`: they are of what the fields hold now."""
+    if drawn is None:
+        st.caption("The automata of your query are drawn here while you type. Or start from an example:")
+        gallery_links(load_gallery()[:_EXAMPLES_OFFERED])
+        return
+    if not fresh:
+        st.caption("These are the automata of the last query that could be drawn.")
+    preview = drawn.preview
+    grid = st.grid(2, min_column_width=420, gap="medium")
+    sides = (
+        (
+            "Automaton of the language",
+            "character by character",
+            drawn.language,
+            preview.language_graph,
+            _sizes(preview.language_states, preview.language_arcs),
+            "language_automaton",
+        ),
+        (
+            "Automaton of the model's tokens",
+            "token by token",
+            drawn.tokens,
+            preview.token_graph,
+            _sizes(preview.token_states, preview.token_arcs),
+            "token_automaton",
+        ),
+    )
+    for title, how, picture, graph, sizes, key in sides:
+        with grid.cell():
+            st.markdown(f"**{title}**, {how}")
+            automaton_view(
+                picture,
+                key=key,
+                name=key.replace("_", "-"),
+                alt=f"{title}: {sizes}",
+                question=repr(drawn.query),
+                height=330,
+            )
+            st.caption(" · ".join([sizes, *_legend(graph, picture.note)]))
+    cut = drawn.language.note or drawn.tokens.note
+    if cut or st.session_state.get("large_drawings"):
+        st.toggle("Larger drawings", key="large_drawings", help="Draw more states. Takes longer, and more zooming.")
+
+
+def _sizes(states: int | None, arcs: int | None) -> str:
+    if states is None or arcs is None:
+        return "Made as it is explored: too large to count"
+    return f"{count_text(states, 'state')}, {count_text(arcs, 'arc')}"
+
+
+def _legend(graph: Graph, note: str) -> Sequence[str]:
+    parts = []
+    if any(arc.in_prefix for arc in graph.arcs):
+        parts.append("prefix in orange")
+    parts.append("double circle: a match may end here")
+    if note:
+        parts.append(as_markdown(note))
+    return parts

@@ -1,0 +1,103 @@
+"""Run, Stop, and what can be taken away: the link, the same in Python, the same in a terminal."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import links, snippets
+from app.components.messages import show_error
+from app.form import Form
+from app.services import Services
+from engine.errors import QueryError, RelensError
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification
+
+AUTOMATA, MATCHES = "Automata", "Matches"
+
+
+def run_buttons(
+    services: Services, specification: SearchSpecification | None, form: Form, shown: RunRecord | None
+) -> None:
+    """Show them. `specification` is what Run would do, None where it can do nothing; `shown` is the run on the page."""
+    live = shown is not None and shown.is_live
+    if st.button(
+        "Run",
+        type="primary",
+        icon=":material/play_arrow:",
+        shortcut="Ctrl+Enter",
+        disabled=specification is None,
+        key="run_button",
+        help="Ask the model. Results appear under Matches as they are found.",
+    ):
+        _submit(services, specification)
+    if (
+        st.button(
+            "Stop",
+            icon=":material/stop:",
+            shortcut="Esc",
+            disabled=not live,
+            key="stop_button",
+            help="End the run; what it has found stays.",
+        )
+        and live
+    ):
+        try:
+            services.store.request_stop(shown.id)
+        except RelensError as error:
+            show_error(error)
+    if specification is not None:
+        with st.popover("Share", icon=":material/ios_share:", key="share"):
+            _share(specification, form)
+    if shown is not None and specification is not None and shown.kind == "search":
+        _other_query(shown, specification)
+
+
+def _submit(services: Services, specification: SearchSpecification | None) -> None:
+    if specification is None:
+        return
+    try:
+        run_id = services.store.submit(specification)
+    except RelensError as error:
+        show_error(error)
+        return
+    services.ensure_worker()
+    show_run(run_id)
+
+
+def show_run(run_id: str) -> None:
+    """Put a run into the address of the page, turn to its matches, and draw the page anew."""
+    st.query_params[links.RUN] = run_id
+    st.session_state["turn_to"] = MATCHES
+    st.rerun()
+
+
+def _other_query(shown: RunRecord, specification: SearchSpecification) -> None:
+    """Say so where the results on the page are not those of the question in the fields."""
+    try:
+        asked = Form.from_specification(SearchSpecification.from_json(_without_kind(shown.specification)))
+        now = Form.from_specification(specification)
+    except QueryError:
+        return
+    if asked == now:
+        return
+    if st.button(
+        "Matches are of another query",
+        type="tertiary",
+        icon=":material/undo:",
+        key="restore_query",
+        help="The fields have changed since this run. Click to put its query back.",
+    ):
+        st.switch_page(st.session_state["workbench_page"], query_params=links.parameters(asked) | {links.RUN: shown.id})
+
+
+def _share(specification: SearchSpecification, form: Form) -> None:
+    st.caption("A link that restores this query; it runs only when somebody presses Run.")
+    st.code(links.link(st.context.url or "", form), language=None, wrap_lines=True)
+    st.caption("The same in Python")
+    st.code(snippets.as_python(specification), language="python", wrap_lines=True)
+    st.caption("The same in a terminal")
+    st.code(snippets.as_command(specification), language="bash", wrap_lines=True)
+
+
+def _without_kind(specification: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in specification.items() if name != "kind"}

@@ -1,0 +1,59 @@
+"""What is to be said of the question in the fields: an error with its place, or how many strings it has."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from app.components.messages import show_error
+from app.form import Form
+from app.live_preview import Answer
+from app.text import as_html, as_markdown, caret_excerpt, shortened, visible
+from engine.errors import RegexError, RelensError
+from engine.runs.preview import Preview
+
+_EXAMPLES_SHOWN = 3
+
+
+def verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:
+    """Show it; `problem` wins over `answer`."""
+    if problem is not None:
+        show_error(problem)
+        if isinstance(problem, RegexError) and problem.position is not None:
+            st.code(caret_excerpt(problem.source, problem.position), language=None)
+        return
+    if not form.pattern:
+        st.html('<div class="relens-verdict"><span class="label">Write a pattern, or open an example.</span></div>')
+        return
+    if answer.drawn is None:
+        st.html(
+            '<div class="relens-verdict" data-pending="1"><span class="label">A large pattern: working out its '
+            "automaton …</span></div>"
+        )
+        return
+    st.html(verdict_html(answer.drawn.preview, form.prefix))
+    for note in answer.drawn.preview.notes:
+        st.caption(as_markdown(note))
+
+
+def verdict_html(preview: Preview, prefix: str) -> str:
+    """How many strings the query has, and a few of them without the prefix where that is plain; all text escaped."""
+    noun = "string" if preview.strings == "1" else "strings"
+    pieces = [f"<span><b>{as_html(preview.strings[:1].upper() + preview.strings[1:])} {noun}</b></span>"]
+    given = literal(prefix) or ""
+    if preview.examples:
+        examples = " ".join(
+            f"<code>{as_html(shortened(visible(example.removeprefix(given)), 60))}</code>"
+            for example in preview.examples[:_EXAMPLES_SHOWN]
+        )
+        pieces.append(f'<span><span class="label">such as</span> {examples}</span>')
+    return f'<div class="relens-verdict">{"".join(pieces)}</div>'
+
+
+def literal(expression: str) -> str | None:
+    """The one string that an expression without any operator stands for; None where there is an operator."""
+    plain = re.sub(r"\\([^\w\s])", "", expression)
+    if any(character in ".^$*+?{}[]()|\\" for character in plain):
+        return None
+    return re.sub(r"\\([^\w\s])", r"\1", expression)
