@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.language.automaton import ByteAutomaton
-from engine.tokens.vocabulary import ROOT, Trie
+from engine.tokens.vocabulary import ROOT, FirstBytes, Trie
 
 Integers = npt.NDArray[np.int32]
 
@@ -44,11 +44,11 @@ class TokenArcs(NamedTuple):
 
 def estimate_arcs(automaton: ByteAutomaton, trie: Trie) -> int:
     """An upper bound of the number of token arcs, from the first two bytes of each token alone."""
-    return round(float(_within_reach(automaton.transitions, trie, trie.tokens_below).sum(dtype=np.float64)))
+    return round(float(_within_reach(automaton.transitions, trie.tokens_by_first_bytes).sum(dtype=np.float64)))
 
 
 def _within_reach(
-    transitions: Integers, trie: Trie, below: npt.NDArray[np.int64], rows: npt.NDArray[np.int64] | None = None
+    transitions: Integers, below: FirstBytes, rows: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.float32]:
     """(states,) how much of the trie begins with two bytes, or is one byte, that each state allows.
 
@@ -57,7 +57,7 @@ def _within_reach(
     A product of matrices: behind[r, b] sums over the second bytes that state r allows after a first byte b. Bytes that
     no state tells apart are summed beforehand. `einsum` keeps to one thread, where waking a second takes longer.
     """
-    alone, pairs = trie.by_first_bytes(below)
+    alone, pairs = below
     allowed = transitions >= 0
     columns = np.ascontiguousarray(np.packbits(allowed, axis=0).T)
     _, example, kind = np.unique(
@@ -75,11 +75,11 @@ def walk(transitions: Integers, trie: Trie, states: Integers | None = None) -> T
     """The token arcs of `states` (default: of all), numbered as in `transitions`; row i belongs to states[i]."""
     if states is None:
         states = np.arange(len(transitions), dtype=np.int32)
-        reach = _within_reach(transitions, trie, trie.nodes_below)
+        reach = _within_reach(transitions, trie.nodes_by_first_bytes)
     else:  # a few states and those behind them, as a table of their own
         near, place = np.unique(transitions[states], return_inverse=True)
         ahead = np.where(transitions[states] >= 0, place.reshape(len(states), 256), -1)
-        reach = _within_reach(transitions[near], trie, trie.nodes_below, rows=ahead)
+        reach = _within_reach(transitions[near], trie.nodes_by_first_bytes, rows=ahead)
     by_levels = reach > LEVELS_SHARE * trie.nodes
     rows: list[npt.NDArray[np.int64]] = []
     tokens: list[Integers] = []

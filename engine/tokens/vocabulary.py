@@ -17,11 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 ROOT = 0
+
+
+class FirstBytes(NamedTuple):
+    """(256,), what the node of each single byte has by itself; (256, 256), the whole subtree behind each two bytes."""
+
+    alone: npt.NDArray[np.float32]
+    pairs: npt.NDArray[np.float32]
 
 
 class Trie:
@@ -77,18 +85,23 @@ class Trie:
         """(nodes,) how many tokens end in the subtree under each node, itself included."""
         return self._sum_below(np.diff(self.first_token).astype(np.int64))
 
-    def by_first_bytes(self, below: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Sums over subtrees by the bytes they begin with.
+    @cached_property
+    def nodes_by_first_bytes(self) -> FirstBytes:
+        """`nodes_below` by the bytes that a subtree begins with."""
+        return self._by_first_bytes(self.nodes_below)
 
-        (256,), what the node of each single byte has by itself; (256, 256), the whole subtree behind each two bytes.
-        `below` is `nodes_below` or `tokens_below`.
-        """
+    @cached_property
+    def tokens_by_first_bytes(self) -> FirstBytes:
+        """`tokens_below` by the bytes that a subtree begins with."""
+        return self._by_first_bytes(self.tokens_below)
+
+    def _by_first_bytes(self, below: npt.NDArray[np.int64]) -> FirstBytes:
         alone, pairs = np.zeros(256, np.float32), np.zeros((256, 256), np.float32)
         bounds = [*self.level_start, self.nodes, self.nodes]
         first, second = np.arange(bounds[1], bounds[2]), np.arange(bounds[2], bounds[3])
         pairs[self.byte[self.parent[second]], self.byte[second]] = below[second]
         alone[self.byte[first]] = below[first]
-        return alone - pairs.sum(axis=1), pairs
+        return FirstBytes(alone - pairs.sum(axis=1), pairs)
 
     def _sum_below(self, total: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         for low, high in reversed(list(zip(self.level_start[1:-1], self.level_start[2:], strict=True))):

@@ -50,7 +50,7 @@ def test_sums_over_subtrees(items: list[bytes | None]) -> None:
 @given(spellings)
 def test_sums_by_first_bytes(items: list[bytes | None]) -> None:
     trie = Vocabulary(items).trie
-    alone, pairs = trie.by_first_bytes(trie.tokens_below)
+    alone, pairs = trie.tokens_by_first_bytes
     for first in range(256):
         assert alone[first] == sum(item == bytes([first]) for item in items)
     expected = Counter(item[:2] for item in items if item and len(item) > 1)
