@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from engine.errors import LimitError, RegexError
 from engine.language.compile import compile_regex
+from engine.query import Limits
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string, mutated, patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
+
+
+SMALL = Limits(automaton_states=400)
 
 
 def is_utf8(text: str) -> bool:
@@ -39,12 +43,13 @@ def test_agrees_with_fullmatch(pattern: str):
     assert matched or pattern == r"[^\s\S]"
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+# Some generated patterns take exponential time, here or in `re`; the same examples every time keep the suite's time.
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(pattern=patterns, seed=st.integers(0, 2**32), text=st.text(max_size=6))
 def test_generated_patterns_agree_with_fullmatch(pattern: str, seed: int, text: str):
     oracle = re.compile(pattern)
     try:
-        automaton = compile_regex(pattern)
+        automaton = compile_regex(pattern, SMALL)
     except LimitError:  # one sentence is an answer too, and a rare one
         return
     source = random.Random(seed)
