@@ -27,6 +27,9 @@ from engine.tokens.tokenizer import Tokenizer
 
 Compiler = LanguageCompiler
 
+#: A finite automaton that is made as it is reached is counted up to this size; more would hold up a search.
+COUNTED_STATES, COUNTED_ARCS = 1_000, 20_000
+
 #: Python and JSON refuse to write out longer numbers.
 MOST_DIGITS = 4000
 
@@ -36,7 +39,7 @@ class Sizes(Record):
     """How large things came out.
 
     strings: of the language, None where there is no end of them or the number has more than 4,000 digits. token_states,
-    token_arcs: None where they are made only as a search reaches them.
+    token_arcs: None where they are made only as a search reaches them, and are infinite or many.
     """
 
     language_states: int
@@ -115,6 +118,9 @@ def compile_query(
     else:
         automaton = encodings(language.whole, tokenizer, query.encoding, limits)
     count = count_strings(language.whole)
+    token_states, token_arcs = automaton.states, automaton.arc_count
+    if token_states is None and count is not None:
+        token_states, token_arcs = counted(automaton)
     return CompiledQuery(
         query=query,
         language=language,
@@ -125,11 +131,25 @@ def compile_query(
             language_states=language.whole.states,
             language_arcs=language.whole.arcs,
             strings=count if count is None or count.bit_length() < MOST_DIGITS * 3 else None,
-            token_states=automaton.states,
-            token_arcs=automaton.arc_count,
+            token_states=token_states,
+            token_arcs=token_arcs,
         ),
         notes=notes(language, automaton, tokenizer, is_split=is_split(query)),
     )
+
+
+def counted(automaton: TokenAutomaton) -> tuple[int | None, int | None]:
+    """The states and arcs of an automaton that is made as it is reached; None, None where there are too many."""
+    seen, waiting, arcs = {automaton.start}, [automaton.start], 0
+    while waiting:
+        state = waiting.pop()
+        arcs += len(automaton.arcs(state).tokens)
+        if len(seen) > COUNTED_STATES or arcs > COUNTED_ARCS:
+            return None, None
+        reached = set(automaton.destinations(state).tolist()) - seen
+        seen |= reached
+        waiting += reached
+    return len(seen), arcs
 
 
 def _default_compiler() -> Compiler:

@@ -103,3 +103,21 @@ print(sorted({"pynini", "torch", "transformers", "streamlit"} & set(sys.modules)
         [sys.executable, "-c", program], input=small.to_json(), capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("encoding", list(Encoding))
+def test_a_finite_automaton_is_counted_even_where_it_is_made_as_it_is_reached(smollm2, encoding):
+    compiled = compile_query(Query(" (cat|dog)s?", prefix="The", encoding=encoding), smollm2)
+    paths = [[]]
+    states, arcs = {compiled.automaton.start}, set()
+    while paths:
+        path = paths.pop()
+        state = compiled.automaton.start
+        for token in path:
+            state = compiled.automaton.step(state, token)
+        for token in compiled.automaton.arcs(state).tokens.tolist():
+            arcs.add((state, token))
+            states.add(compiled.automaton.step(state, token))
+            paths.append([*path, token])
+    assert (compiled.sizes.token_states, compiled.sizes.token_arcs) == (len(states), len(arcs))
+    assert compile_query(Query("[a-z]+", encoding=Encoding.CANONICAL), smollm2).sizes.token_states is None
