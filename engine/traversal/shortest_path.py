@@ -32,11 +32,12 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import QueryError
 from engine.models.scoring import ROOT, Scorer
 from engine.query import Decoding
 from engine.tokens.automaton import TokenAutomaton
 from engine.traversal.frontier import Frontier
+from engine.traversal.given import first_given_token, prefix_is_literal
+from engine.traversal.legal import LegalTokens
 from engine.traversal.mass import MassBounds
 from engine.traversal.nodes import Child, SearchNodes
 from engine.traversal.selection import Children, Request, select_children
@@ -101,10 +102,18 @@ class ShortestPathSearch:
         self._decoding = decoding or Decoding()
         self._joint = rank == "joint"
         self._end_of_text = end_of_text
-        self._max_tokens = min(max_tokens, scorer.context_length)
         self._first_chunk = first_chunk
         self._tree = scorer.tree
         self._nodes = SearchNodes()
+        longest = min(max_tokens, scorer.context_length)
+        self._legal = LegalTokens(
+            automaton,
+            self._tree,
+            self._nodes,
+            end_of_text=end_of_text,
+            max_tokens=longest,
+            vocabulary_size=scorer.vocabulary_size,
+        )
         self._frontier = Frontier()
         self._bounds = MassBounds()
         self._had: dict[int, npt.NDArray[np.int32]] = {}
@@ -112,7 +121,7 @@ class ShortestPathSearch:
         self._forced: dict[int, int] = {}
         self._closed: list[int] = []
         self.expansions = 0
-        self.mass_is_joint = not self._prefix_is_literal()
+        self.mass_is_joint = not prefix_is_literal(automaton, longest, scorer.context_length)
         self._begin()
 
     # What is known so far -------------------------------------------------------------------------------------
@@ -145,50 +154,15 @@ class ShortestPathSearch:
 
     # Beginning ------------------------------------------------------------------------------------------------
 
-    def _prefix_is_literal(self) -> bool:
-        """Whether there is exactly one prefix path, so that masses are given the prefix.
-
-        Walks it, and so is also the place to notice a prefix that is too long.
-        """
-        state, length = self._automaton.start, 0
-        while True:
-            arcs = self._automaton.arcs(state)
-            if not arcs.in_prefix.any():
-                return True
-            if len(arcs.tokens) > 1 or self._automaton.is_final(state):
-                return False
-            if length == self._max_tokens:
-                raise QueryError(
-                    f"The prefix alone takes more than {self._max_tokens} tokens, which is the longest match allowed"
-                    f" here (the model itself holds {self._scorer.context_length})."
-                )
-            state = self._automaton.step(state, int(arcs.tokens[0]))
-            length += 1
-
     def _begin(self) -> None:
         self._nodes.reserve(1)
         self._nodes.in_prefix[ROOT] = True
-        start = ROOT
         self._nodes.state[ROOT] = self._automaton.start
+        start = ROOT
         if not self._scorer.scores_root:
-            start = self._first_given_token()
+            start = self._make_child(ROOT, Child(first_given_token(self._automaton), True, 0.0, 0.0, 0.0, 0.0))
         if self._arrive(start):
             self._frontier.push(self._cost(start), start)
-
-    def _first_given_token(self) -> int:
-        """Without begin-of-text the first token has no distribution: it must be given, and there must be only one."""
-        arcs = self._automaton.arcs(self._automaton.start)
-        if not arcs.in_prefix.all() or self._automaton.is_final(self._automaton.start):
-            raise QueryError(
-                "Without a begin-of-text token the model has no probability for a first token:"
-                " switch begin-of-text on, or write a prefix."
-            )
-        if len(arcs.tokens) > 1:
-            raise QueryError(
-                f"Without a begin-of-text token nothing ranks the {len(arcs.tokens)} tokens with which the prefix can"
-                " begin: switch begin-of-text on, or begin the prefix with a literal word."
-            )
-        return self._make_child(ROOT, Child(int(arcs.tokens[0]), True, 0.0, 0.0, 0.0, 0.0))
 
     # One round ------------------------------------------------------------------------------------------------
 
@@ -253,10 +227,7 @@ class ShortestPathSearch:
         made = self._tree.add(parent, child.token)
         self._nodes.reserve(self._tree.size)
         self._nodes.set_scores(made, child)
-        if child.token == self._end_of_text:
-            self._nodes.state[made] = -1
-        else:
-            self._nodes.state[made] = self._automaton.step(int(self._nodes.state[parent]), child.token)
+        self._nodes.state[made] = self._legal.state_after(parent, child.token)
         return made
 
     def _arrive(self, node: int) -> bool:
@@ -265,10 +236,10 @@ class ShortestPathSearch:
         parent = int(self._tree.parents[node])
         if parent >= 0:
             nodes.covered[node] = nodes.covered[parent] or nodes.is_match[parent]
-        if self._is_match(node):
+        if self._legal.is_match(node):
             nodes.is_match[node] = True
             self._frontier.push(self._cost(node), -node - 1)
-        expandable = len(self._legal_tokens(node)) > 0
+        expandable = len(self._legal.arcs(node).tokens) > 0
         if expandable:
             if parent >= 0:
                 nodes.open_children[parent] += 1
@@ -276,37 +247,11 @@ class ShortestPathSearch:
             self._bounds.drop(self._weight(node))
         return expandable
 
-    def _is_match(self, node: int) -> bool:
-        if self._end_of_text is not None:
-            return bool(self._nodes.state[node] < 0)
-        if not self._automaton.is_final(int(self._nodes.state[node])):
-            return False
-        return not self._automaton.needs_confirmation or self._automaton.confirm(self._tree.path(node))
-
-    def _legal_tokens(self, node: int) -> npt.NDArray[np.int32]:
-        return self._request(node).tokens
-
     def _request(self, node: int) -> Request:
-        """The legal tokens of a node: its state's, within the length allowed, and end-of-text where it is due."""
-        state = int(self._nodes.state[node])
-        tokens, in_prefix = np.empty(0, np.int32), np.empty(0, np.bool_)
-        if state >= 0:
-            depth = int(self._tree.depths[node])
-            if depth < self._max_tokens:
-                tokens, in_prefix = self._automaton.arcs(state)
-                if len(tokens) and tokens[-1] >= self._scorer.vocabulary_size:
-                    scored = tokens < self._scorer.vocabulary_size
-                    tokens, in_prefix = tokens[scored], in_prefix[scored]
-            if self._end_of_text is not None and self._automaton.is_final(state) and self._confirms(node):
-                position = int(np.searchsorted(tokens, self._end_of_text))
-                tokens = np.insert(tokens, position, self._end_of_text).astype(np.int32)
-                in_prefix = np.insert(in_prefix, position, False)
+        """What to ask of the distribution at a node: its best legal children, and more of them each time it returns."""
         had = self._had.get(node)
         size = self._first_chunk if had is None else max(self._first_chunk, (CHUNK_GROWTH - 1) * len(had))
-        return Request(tokens, in_prefix, size, had)
-
-    def _confirms(self, node: int) -> bool:
-        return not self._automaton.needs_confirmation or self._automaton.confirm(self._tree.path(node))
+        return Request(*self._legal.arcs(node), size, had)
 
     # Asking the model -----------------------------------------------------------------------------------------
 
@@ -320,19 +265,18 @@ class ShortestPathSearch:
             return
         # Nothing else is open, so whatever ends the chain comes next in any case.
         alone = len(self._asked) == 1 and not len(self._frontier)
+        arcs = self._legal.arcs(node)
         for _ in range(LONGEST_CHAIN):
-            request = self._request(node)
-            if len(request.tokens) != 1 or request.tokens[0] == self._end_of_text:
+            if len(arcs.tokens) != 1 or arcs.tokens[0] == self._end_of_text:
                 return
-            link = Child(int(request.tokens[0]), bool(request.in_prefix[0]), 0.0, 0.0, 0.0, 0.0)  # scores come later
+            link = Child(int(arcs.tokens[0]), bool(arcs.in_prefix[0]), 0.0, 0.0, 0.0, 0.0)  # scores come later
             child = self._make_child(node, link)
             self._forced[node] = child
-            tokens = self._request(child).tokens
-            state = int(nodes.state[child])
-            if not len(tokens) or self._automaton.is_final(state) or not (alone or len(tokens) == 1):
-                return
-            self._asked.append(child)
             node = child
+            arcs = self._legal.arcs(node)
+            if not len(arcs.tokens) or self._legal.may_end(node) or not (alone or len(arcs.tokens) == 1):
+                return
+            self._asked.append(node)
 
     def _score(self) -> None:
         """One forward for all asked nodes, and what follows from it."""
