@@ -13,12 +13,32 @@ top-k left keep a few tokens fewer.) Tokens that tie with the last one kept are 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 
 from engine.query import Decoding
 
 #: How many of the likeliest tokens are sorted before the whole distribution is: most nuclei are small.
 NUCLEUS_GUESS = 512
+
+#: Up to how many kept tokens are listed; where a rule keeps more, listing them is dearer than looking at all.
+LONGEST_LIST = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a rule keeps of some distributions, (rows, vocabulary) in nats.
+
+    threshold: (rows,) the log-probability that a token must reach, -inf where nothing is cut. log_mass: (rows,)
+    float64, the log of the mass kept, 0 where nothing is cut. values, tokens: (rows, width) the likeliest tokens in
+    descending order, every kept one among them; None where that would be a long list.
+    """
+
+    threshold: torch.Tensor
+    log_mass: torch.Tensor
+    values: torch.Tensor | None = None
+    tokens: torch.Tensor | None = None
 
 
 def tempered(log_probs: torch.Tensor, temperature: float) -> torch.Tensor:
@@ -28,17 +48,31 @@ def tempered(log_probs: torch.Tensor, temperature: float) -> torch.Tensor:
     return torch.log_softmax(log_probs / temperature, dim=-1)
 
 
-def least_log_prob(log_probs: torch.Tensor, decoding: Decoding) -> torch.Tensor:
-    """The log-probability that a token must reach to be kept: (rows,), -inf where nothing is cut.
-
-    log_probs: (rows, vocabulary), nats, after temperature.
-    """
+def keep(log_probs: torch.Tensor, decoding: Decoding) -> Kept:
+    """What top-k and top-p keep of distributions after temperature, (rows, vocabulary) in nats."""
     threshold = torch.full_like(log_probs[:, 0], -torch.inf)
+    if decoding.top_k is None and decoding.top_p is None:
+        return Kept(threshold, torch.zeros_like(threshold, dtype=torch.float64))
+    listed = None
     if decoding.top_k is not None and decoding.top_k < log_probs.shape[1]:
-        threshold = torch.topk(log_probs, decoding.top_k, dim=1).values[:, -1]
+        # One more than k: where it does not tie with the last token kept, the list is complete.
+        listed = torch.topk(log_probs, decoding.top_k + 1, dim=1)
+        threshold = listed.values[:, -2]
+        if bool((listed.values[:, -1] == threshold).any()):
+            listed = None
     if decoding.top_p is not None and decoding.top_p < 1.0:
         threshold = torch.maximum(threshold, _nucleus_threshold(log_probs, decoding.top_p))
-    return threshold
+    if listed is None:
+        width = int((log_probs >= threshold[:, None]).sum(dim=1).max()) if len(log_probs) else 0
+        if width > LONGEST_LIST:
+            mass = _log_mass(log_probs, threshold)
+            return Kept(threshold, torch.where(torch.isneginf(threshold), torch.zeros_like(mass), mass))
+        listed = torch.topk(log_probs, width, dim=1)
+    return Kept(threshold, _log_mass(listed.values, threshold), listed.values, listed.indices)
+
+
+def _log_mass(log_probs: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+    return torch.logsumexp(torch.where(log_probs >= threshold[:, None], log_probs, -torch.inf).double(), dim=1)
 
 
 def _nucleus_threshold(log_probs: torch.Tensor, top_p: float) -> torch.Tensor:
@@ -55,16 +89,7 @@ def _nucleus_threshold(log_probs: torch.Tensor, top_p: float) -> torch.Tensor:
     return likeliest.gather(1, last[:, None])[:, 0]
 
 
-def log_kept_mass(log_probs: torch.Tensor, threshold: torch.Tensor, decoding: Decoding) -> torch.Tensor:
-    """The log of the mass at or above the threshold: (rows,) float64, 0 where nothing is cut."""
-    if decoding.top_k is None and decoding.top_p is None:
-        return torch.zeros_like(threshold, dtype=torch.float64)
-    kept = torch.where(log_probs >= threshold[:, None], log_probs, -torch.inf)
-    mass = torch.logsumexp(kept, dim=1).double()
-    return torch.where(torch.isneginf(threshold), torch.zeros_like(mass), mass)
-
-
 def allowed_tokens(log_probs: torch.Tensor, decoding: Decoding) -> torch.Tensor:
     """Which tokens the rule keeps: bool (rows, vocabulary), from the model's log-probabilities before temperature."""
     after = tempered(log_probs, decoding.temperature)
-    return after >= least_log_prob(after, decoding)[:, None]
+    return after >= keep(after, decoding).threshold[:, None]

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 
 from engine.query import Decoding
-from engine.traversal.decoding import least_log_prob, log_kept_mass, tempered
+from engine.traversal.decoding import Kept, keep, tempered
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +63,63 @@ def select_children(
     dense: select by masks on the device (None: whenever it is not the CPU); the answer is the same.
     """
     after = tempered(log_probs, decoding.temperature)
-    threshold = least_log_prob(after, decoding)
-    kept_mass = log_kept_mass(after, threshold, decoding)
-    if dense is None:
-        dense = log_probs.device.type != "cpu"
-    if dense:
-        return _select_dense(log_probs, after, threshold, kept_mass, requests, joint)
-    before_rows, after_rows = log_probs.numpy(), after.numpy()
-    return [
-        _select_row(before_rows[row], after_rows[row], float(threshold[row]), float(kept_mass[row]), request, joint)
-        for row, request in enumerate(requests)
-    ]
+    kept = keep(after, decoding)
+    found: list[Children | None] = [None] * len(requests)
+    others = list(range(len(requests)))
+    if kept.values is not None and kept.tokens is not None:
+        others = [row for row, request in enumerate(requests) if request.in_prefix.any()]
+        listed = _Listed(kept)
+        for row, request in enumerate(requests):
+            if not request.in_prefix.any():
+                found[row] = listed.select(row, request)
+    if others:
+        if dense is None:
+            dense = log_probs.device.type != "cpu"
+        few = [requests[row] for row in others]
+        if len(others) < len(requests):
+            index = torch.tensor(others, device=after.device)
+            log_probs, after = log_probs[index], after[index]
+            kept = Kept(kept.threshold[index], kept.log_mass[index])
+        if dense:
+            selected = _select_dense(log_probs, after, kept.threshold, kept.log_mass, few, joint)
+        else:
+            rows = zip(log_probs.numpy(), after.numpy(), kept.threshold.tolist(), kept.log_mass.tolist(), strict=True)
+            selected = [_select_row(*row, request, joint) for row, request in zip(rows, few, strict=True)]
+        for row, children in zip(others, selected, strict=True):
+            found[row] = children
+    return [children for children in found if children is not None]
+
+
+class _Listed:
+    """The tokens that the rule keeps, as lists: a few dozen under top-k, whatever the number of legal arcs."""
+
+    def __init__(self, kept: Kept) -> None:
+        assert kept.values is not None
+        assert kept.tokens is not None
+        self._tokens = kept.tokens.cpu().numpy().astype(np.int32)
+        self._values = kept.values.double().cpu().numpy()
+        self._threshold = kept.threshold.cpu().numpy()
+        self._log_mass = kept.log_mass.cpu().numpy()
+
+    def select(self, row: int, request: Request) -> Children:
+        """The children of a node without prefix arcs."""
+        tokens, values = self._tokens[row], self._values[row]
+        legal = values >= self._threshold[row]
+        if len(request.tokens):
+            place = np.minimum(request.tokens.searchsorted(tokens), len(request.tokens) - 1)
+            legal &= request.tokens[place] == tokens
+        else:
+            legal[:] = False
+        tokens, values = tokens[legal], values[legal]
+        decoder = np.minimum(values - self._log_mass[row], 0.0)
+        mass = float(np.exp(decoder).sum())
+        if request.had is not None:
+            fresh = ~np.isin(tokens, request.had)
+            tokens, values, decoder = tokens[fresh], values[fresh], decoder[fresh]
+        order = np.lexsort((tokens, -decoder))[: request.size]
+        more = len(tokens) > request.size
+        tokens, values, decoder = tokens[order], values[order], decoder[order]
+        return Children(tokens, values, decoder, np.zeros(len(tokens), np.bool_), decoder, mass, more)
 
 
 def _select_row(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from engine.query import Decoding
-from engine.traversal.decoding import allowed_tokens, least_log_prob, log_kept_mass
+from engine.traversal import decoding as decoding_module
+from engine.traversal.decoding import allowed_tokens, keep
 from engine.traversal.selection import Request, select_children
 
 
@@ -35,12 +36,25 @@ def test_each_rule_is_the_samplers_rule(seed, top_k, top_p, temperature):
     assert bool((~ours | by_p | (scaled == edge)).all())
 
 
-def test_kept_mass():
+@pytest.mark.parametrize("decoding", [Decoding(top_k=5), Decoding(top_p=0.6), Decoding(top_k=30, top_p=0.9)], ids=str)
+@pytest.mark.parametrize("longest", [1, 4096])
+def test_what_is_kept(decoding, longest, monkeypatch):
+    monkeypatch.setattr("engine.traversal.decoding.LONGEST_LIST", longest)
     rows = random_rows(1, 4, 50)
-    threshold = least_log_prob(rows, Decoding(top_k=5))
-    kept = torch.where(rows >= threshold[:, None], rows.exp(), 0.0).sum(dim=1)
-    assert torch.allclose(log_kept_mass(rows, threshold, Decoding(top_k=5)).exp().float(), kept, atol=1e-6)
-    assert log_kept_mass(rows, least_log_prob(rows, Decoding()), Decoding()).tolist() == [0.0] * 4
+    kept = keep(rows, decoding)
+    allowed = allowed_tokens(rows, decoding)
+    mass = torch.where(allowed, rows.exp(), 0.0).sum(dim=1)
+    assert torch.allclose(kept.log_mass.exp().float(), mass, atol=1e-6)
+    assert kept.tokens is not None or longest == 1
+    if kept.tokens is not None:
+        listed = torch.zeros_like(allowed).scatter_(1, kept.tokens, kept.values >= kept.threshold[:, None])
+        assert torch.equal(listed, allowed)
+
+
+def test_no_rule_keeps_everything():
+    kept = keep(random_rows(1, 4, 50), Decoding())
+    assert kept.log_mass.tolist() == [0.0] * 4
+    assert torch.isneginf(kept.threshold).all()
 
 
 @st.composite
@@ -62,13 +76,19 @@ def requests(draw: st.DrawFn) -> Request:
     st.booleans(),
     st.sampled_from([Decoding(), Decoding(top_k=9), Decoding(top_p=0.8, temperature=1.5), Decoding(top_k=1)]),
 )
-def test_both_ways_agree_with_sorting(asked, seed, joint, decoding):
+def test_all_ways_agree_with_sorting(asked, seed, joint, decoding):
     rows = random_rows(seed, len(asked), 60)
     after = torch.log_softmax(rows / decoding.temperature, dim=1)
     allowed = allowed_tokens(rows, decoding)
-    by_row = select_children(rows, asked, decoding, joint=joint, dense=False)
-    by_mask = select_children(rows, asked, decoding, joint=joint, dense=True)
-    for row, (request, one, other) in enumerate(zip(asked, by_row, by_mask, strict=True)):
+    by_list = select_children(rows, asked, decoding, joint=joint)
+    longest = decoding_module.LONGEST_LIST
+    decoding_module.LONGEST_LIST = 0
+    try:
+        by_row = select_children(rows, asked, decoding, joint=joint, dense=False)
+        by_mask = select_children(rows, asked, decoding, joint=joint, dense=True)
+    finally:
+        decoding_module.LONGEST_LIST = longest
+    for row, (request, *ways) in enumerate(zip(asked, by_list, by_row, by_mask, strict=True)):
         expected = {}
         mass = 0.0
         norm = float(torch.logsumexp(after[row][allowed[row]], dim=0)) if not allowed[row].all() else 0.0
@@ -85,7 +105,7 @@ def test_both_ways_agree_with_sorting(asked, seed, joint, decoding):
             if request.had is None or token not in request.had:
                 expected[token] = step
         steps = sorted(expected.values(), reverse=True)[: request.size]
-        for children in (one, other):
+        for children in ways:
             assert [expected[token] for token in children.tokens.tolist()] == pytest.approx(steps, abs=1e-5)
             assert children.more == (len(expected) > request.size)
             assert children.mass == pytest.approx(mass, abs=1e-5)
