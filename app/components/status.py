@@ -7,11 +7,14 @@ import streamlit as st
 from app.charts import BLUE, GREEN, ORANGE, RED
 from app.components.messages import show_error
 from app.components.run_panel import device_line
+from app.components.ticker import ticker
 from app.services import Services
 from app.text import as_html
 from engine.errors import StoreError
 from engine.runs.records import QueueState, WorkerRecord
 from engine.runs.supervisor import WorkerState
+
+_LOOK_EVERY = 2.0
 
 
 def status_html(state: WorkerState | None, worker: WorkerRecord | None, queue: QueueState) -> str:
@@ -32,7 +35,9 @@ def status_html(state: WorkerState | None, worker: WorkerRecord | None, queue: Q
 
 def status_line(services: Services) -> None:
     """The line, kept fresh; looking at it is what starts a dead worker again."""
-    st.fragment(_status_line, run_every=2.0)(services)
+    # Alone in a container: what the browser may lose of a fragment (see `ticker`) then moves nothing else of the page.
+    with st.container():
+        st.fragment(_status_line, key="status_line")(services)
 
 
 def _status_line(services: Services) -> None:
@@ -42,8 +47,11 @@ def _status_line(services: Services) -> None:
         queue = services.store.queue()
     except StoreError as error:
         show_error(error)
+        ticker(_LOOK_EVERY, key="status")
         return
-    st.html(status_html(state, workers[0] if workers else None, queue))
+    with st.container(horizontal=True, gap=None):
+        st.html(status_html(state, workers[0] if workers else None, queue))
+        ticker(_LOOK_EVERY, key="status")
 
 
 def _condition(state: WorkerState | None, worker: WorkerRecord | None) -> tuple[str, str]:

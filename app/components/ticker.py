@@ -1,11 +1,13 @@
 """A clock in the browser that makes the fragment it stands in run again.
 
-`st.fragment(run_every=...)` fixes its interval when the whole page runs, so starting or stopping such a clock means
-drawing the whole page anew, and a request of an old clock that arrives while that happens can cost the page its
-content (Streamlit drops what a script run has still to say once the next one begins). This clock is an element like any
-other: each run of the fragment says when the next look is due, or that none is.
+`st.fragment(run_every=...)` would do, but for two things. Its interval is fixed when the whole page runs. And it ticks
+whatever goes on: when a fragment begins again while the server has not yet sent what the whole page's run said of it,
+that is thrown away; the browser then takes the fragment for gone, moves up what stands below it, cannot place what
+comes next, and shows a blank page. With one reader this is rare; with ten it happened to most. (For the same reason
+every fragment stands alone in a container, so that there is nothing to move up.)
 
-A look that got lost would stop a clock that waits to be told, so it asks again by itself after a while.
+This clock is an element like any other: each run of the fragment says when the next look is due, or that none is. It
+waits while the page is being drawn, and since a look may get lost, it asks again by itself after a while.
 """
 
 from __future__ import annotations
@@ -16,9 +18,12 @@ _TICKER = st.components.v2.component(
     "relens.ticker",
     js="""
     const timers = new WeakMap()
+    const isIdle = () =>
+      document.querySelector("[data-testid=stApp]")?.getAttribute("data-test-script-state") === "notRunning"
     export default function ({ data, parentElement, setTriggerValue }) {
       clearTimeout(timers.get(parentElement))
       const arm = (milliseconds) => timers.set(parentElement, setTimeout(() => {
+        if (!isIdle()) return arm(100)
         setTriggerValue("tick", Date.now())
         arm(Math.max(3000, 4 * data.milliseconds))
       }, milliseconds))
