@@ -1,11 +1,14 @@
 """Distinct matches a second: best-first search against sampling with `generate()`.
 
-    python -m benchmarks.extraction [--seconds 30] [--batch 64]
+    python -m benchmarks.extraction [--seconds 20] [--batch 64]
 
 Both continue `https://www.` under top-k 40 with the same model for the same seconds. A sample of n new tokens counts
-when the URL pattern matches at its start (the longest such match is taken); only distinct strings count, for both.
-The sampler generates in batches with a key/value cache, for n = 1, 2, 4, ... 64, and the search is compared with the
-best n (ReLM section 4.1, where every match was also asked of the web; here what is compared is the finding).
+when the URL pattern matches at its start (the longest such match is taken); only distinct strings count, for both. The
+sampler runs for n = 1, 2, 4, ... 64, once with one sample a call, as ReLM's baseline did, and once with a batch of
+samples a call; the search is compared with the best n of each.
+
+In ReLM section 4.1 every match was also asked of the web, and only those that exist counted. Here what is compared is
+the finding alone, which flatters the sampler: a random string in the form of an address counts like a real one.
 """
 
 from __future__ import annotations
@@ -82,27 +85,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--batch", type=int, default=64)
     options = parser.parse_args()
     model = load_model(options.model, dtype=options.dtype)
     searched(model, 1.0)  # one short run before the clock starts
-    ours = searched(model, options.seconds)
-    samples = [sampled(model, 2**power, options.seconds, options.batch) for power in range(7)]
-    best = max(samples, key=lambda sample: sample["distinct_a_second"])
-    machine.report(
-        "extraction",
-        {
-            "model": options.model,
-            "seconds_each": options.seconds,
-            "search": ours,
-            "sampling": samples,
+    result: dict[str, Any] = {
+        "model": options.model,
+        "dtype": options.dtype,
+        "seconds_each": options.seconds,
+        "search": searched(model, options.seconds),
+    }
+    for batch in (1, options.batch):
+        samples = [sampled(model, 2**power, options.seconds, batch) for power in range(7)]
+        best = max(samples, key=lambda sample: sample["distinct_a_second"])
+        rate = best["distinct_a_second"]
+        result[f"sampling, {batch} at a time"] = {
+            "samples": samples,
             "best_new_tokens": best["new_tokens"],
-            "ratio_to_the_best": round(ours["distinct_a_second"] / best["distinct_a_second"], 2)
-            if best["distinct"]
-            else None,
-        },
-    )
+            "ratio_of_the_search_to_the_best": round(result["search"]["distinct_a_second"] / rate, 2) if rate else None,
+        }
+    machine.report("extraction", result)
 
 
 if __name__ == "__main__":
