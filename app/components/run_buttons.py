@@ -46,8 +46,11 @@ def run_buttons(
         except RelensError as error:
             show_error(error)
     if specification is not None:
-        with st.popover("Share", icon=":material/ios_share:", key="share"):
-            _share(specification, form)
+        # Drawn only while it is open: highlighted code at every keystroke would be felt.
+        share = st.popover("Share", icon=":material/ios_share:", key="share", on_change="rerun")
+        if share.open:
+            with share:
+                _share(specification, form)
     if shown is not None and specification is not None and shown.kind == "search":
         _other_query(shown, specification)
 

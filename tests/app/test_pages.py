@@ -121,6 +121,7 @@ class TestQuestion:
         assert "not ready in time" in plain(workbench.error[0].value)
 
     def test_the_same_query_as_code(self, workbench):
+        workbench.session_state["share"] = True
         ask(workbench, "cat", top_k=40)
         codes = [code.value for code in workbench.code]
         assert any("decoding=Decoding(top_k=40)" in code for code in codes)
