@@ -122,10 +122,11 @@ def summary(progress: Progress) -> str:
         "stopped": "stopped",
     }
     certain = progress.found_mass + progress.remaining_mass
+    event = "The prefix and then a match comes" if progress.mass_is_joint else "The output begins with a match"
     return (
         f"{progress.matches} matches in {progress.seconds_total:.1f} s ({progress.seconds_model:.1f} s in the model,"
         f" {progress.forwards} forwards, {progress.tokens_computed} tokens); {ends.get(progress.ended, 'unfinished')}."
-        f" The output begins with a match with probability {progress.found_mass:.3g} to {certain:.3g}."
+        f" {event} with probability {progress.found_mass:.3g} to {certain:.3g}."
     )
 
 
