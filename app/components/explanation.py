@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.charts import BLUE, GREEN, ORANGE, PINK, RED, SKY
 from app.text import as_html, shortened, visible
-from engine.runs.preview import Explanation, Preview
+from engine.runs.preview import ExplainedPart, Preview
 
 _HUES = (BLUE, ORANGE, GREEN, PINK, SKY, RED)
 _MOST_PARTS = 150
@@ -23,7 +23,7 @@ _BEGINNING = (
 )
 
 
-def explanation_html(prefix_parts: Sequence[Explanation], pattern_parts: Sequence[Explanation]) -> str:
+def explanation_html(prefix_parts: Sequence[ExplainedPart], pattern_parts: Sequence[ExplainedPart]) -> str:
     """The explanation as HTML, every text of it escaped; long expressions are cut and say so."""
     pieces = []
     for title, parts in (
@@ -49,7 +49,7 @@ def explanation(preview: Preview | None) -> None:
         st.html(explanation_html(preview.prefix_parts, preview.pattern_parts))
 
 
-def _part_html(part: Explanation) -> str:
+def _part_html(part: ExplainedPart) -> str:
     text = (
         visible(shortened(part.text, 80))
         if part.text.strip(" ") != part.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from app import links, snippets
@@ -56,10 +58,14 @@ def run_buttons(
 
 
 def _submit(services: Services, specification: SearchSpecification | None) -> None:
-    if specification is None:
-        return
+    if specification is not None:
+        begin_run(services, lambda: services.store.submit(specification))
+
+
+def begin_run(services: Services, submit: Callable[[], str]) -> None:
+    """Put a run into the queue by `submit`, see to a worker, and show the run; or say why that cannot be."""
     try:
-        run_id = services.store.submit(specification)
+        run_id = submit()
     except RelensError as error:
         show_error(error)
         return

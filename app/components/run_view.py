@@ -13,7 +13,7 @@ import streamlit as st
 from app.components.match_detail import inspection, match_detail
 from app.components.messages import show_error, show_warning
 from app.components.results import results
-from app.components.run_buttons import show_run
+from app.components.run_buttons import begin_run
 from app.components.run_panel import device_line, mass, run_status
 from app.components.ticker import ticker
 from app.run_rows import RunRows
@@ -82,22 +82,12 @@ def _head(services: Services, run: RunRecord, position: int | None) -> None:
         if run.status in ("interrupted", "failed", "stopped") and st.button(
             "Repeat", icon=":material/replay:", key="repeat_button", help="Run the same query again, from the start."
         ):
-            _repeat(services, run.id)
+            begin_run(services, lambda: services.store.repeat(run.id))
         device = device_line(run.device)
         if device and run.is_live:
             st.caption(device)
     with right:
         mass(run)
-
-
-def _repeat(services: Services, run_id: str) -> None:
-    try:
-        again = services.store.repeat(run_id)
-    except RelensError as error:
-        show_error(error)
-        return
-    services.ensure_worker()
-    show_run(again)
 
 
 def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 
 from engine.errors import RelensError
 from engine.language.counting import count_strings, describe_count, example_strings
-from engine.language.explain import explain
+from engine.language.explain import ExplainedPart, explain
 from engine.language.language import LanguageCompiler
 from engine.query import Encoding, Limits, Query, Record
 from engine.runs.graphs import Graph, GraphArc, language_graph, token_graph
@@ -33,24 +33,13 @@ from engine.runs.warm_pool import WarmPool
 from engine.tokens.compiled import compile_query
 from engine.tokens.tokenizer import Tokenizer
 
-__all__ = ["Explanation", "Graph", "GraphArc", "Preview", "Previewer", "preview_query"]
+__all__ = ["ExplainedPart", "Graph", "GraphArc", "Preview", "Previewer", "preview_query"]
 
 log = logging.getLogger(__name__)
 
 EXAMPLES = 8
 #: How many previews the parent remembers.
 REMEMBERED = 256
-
-
-@dataclass(frozen=True)
-class Explanation(Record):
-    """What one part of a regular expression means: `text == source[start:end]`, nested `depth` deep."""
-
-    start: int
-    end: int
-    depth: int
-    text: str
-    meaning: str
 
 
 @dataclass(frozen=True)
@@ -63,8 +52,8 @@ class Preview(Record):
     encoding. seconds: to compute all of this.
     """
 
-    prefix_parts: tuple[Explanation, ...]
-    pattern_parts: tuple[Explanation, ...]
+    prefix_parts: tuple[ExplainedPart, ...]
+    pattern_parts: tuple[ExplainedPart, ...]
     strings: str
     finite: bool
     examples: tuple[str, ...]
@@ -110,11 +99,8 @@ def preview_query(
     )
 
 
-def _explained(source: str) -> tuple[Explanation, ...]:
-    return tuple(
-        Explanation(part.start, part.end, part.depth, part.text, part.meaning)
-        for part in (explain(source) if source else ())
-    )
+def _explained(source: str) -> tuple[ExplainedPart, ...]:
+    return explain(source) if source else ()
 
 
 def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:

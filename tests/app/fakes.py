@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.errors import LimitError, RegexError
 from engine.query import Limits, Query
-from engine.runs.preview import Explanation, Graph, GraphArc, Preview
+from engine.runs.preview import ExplainedPart, Graph, GraphArc, Preview
 from engine.runs.records import QueueState, RunRecord, WorkerRecord
 from engine.runs.specification import Specification, specification_to_json
 from engine.runs.supervisor import WorkerState
@@ -49,8 +49,8 @@ class FakePreviewer:
         text = query.prefix + query.pattern
         graph = graph_of(text, len(query.prefix))
         return Preview(
-            prefix_parts=(Explanation(0, len(query.prefix), 0, query.prefix, "this text"),) if query.prefix else (),
-            pattern_parts=(Explanation(0, len(query.pattern), 0, query.pattern, "this text"),),
+            prefix_parts=(ExplainedPart(0, len(query.prefix), 0, query.prefix, "this text"),) if query.prefix else (),
+            pattern_parts=(ExplainedPart(0, len(query.pattern), 0, query.pattern, "this text"),),
             strings="1",
             finite=True,
             examples=(text,),
