@@ -6,6 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first example of a property pays for imports, so none has a deadline. Where a failure would stop somebody else's
+# work, the examples are the same every time; at a desk they are new ones.
+settings.register_profile("relens", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("relens")
 
 # No test may reach for a model hub, whatever it asks for.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

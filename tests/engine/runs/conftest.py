@@ -12,17 +12,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 import tokenizers
-from hypothesis import settings
 
 from engine.runs.database import metadata
 from engine.runs.store import Store
 from engine.runs.worker import Worker
 from engine.tokens.tokenizer import Tokenizer
 from tests.engine.runs.fakes import FakeServices
-
-# The first example of a property pays for imports.
-settings.register_profile("runs", deadline=None)
-settings.load_profile("runs")
 
 ROOT = Path(__file__).parents[3]
 FAKE_WORKER = (sys.executable, "-m", "tests.engine.runs.fakes")
