@@ -169,11 +169,6 @@ def wrapped(text: str, width: int = _LABEL_WIDTH, most_lines: int = _LABEL_LINES
     return lines
 
 
-def dot_is_installed() -> bool:
-    """Whether graphviz' `dot` is on the path."""
-    return shutil.which("dot") is not None
-
-
 @lru_cache(maxsize=512)
 def layout(dot: str, timeout: float = 5.0) -> str | None:
     """The SVG that `dot` lays out, or None where it is not installed, fails, or takes more than `timeout` seconds."""

@@ -11,7 +11,6 @@ each sentence can be tested. Probabilities are of the natural kind, 0 to 1; time
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -198,12 +197,6 @@ def fraction_done(run: RunRecord) -> float:
     }
     shares = [spent[name] / limits[name] for name in spent if limits.get(name)]
     return min(max([0.0, *shares]), 1.0)
-
-
-def moment_text(moment: float, now: float | None = None) -> str:
-    """A moment relative to now: "just now", "5 min ago"."""
-    passed = (time.time() if now is None else now) - moment
-    return "just now" if passed < 5 else f"{duration_text(passed)} ago"
 
 
 def _rate(number: float) -> str:

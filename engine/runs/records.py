@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 #: A run waits ("queued"), is worked on ("running"), and ends in exactly one of the other four ways.
 Status = Literal["queued", "running", "done", "stopped", "failed", "interrupted"]
 
 ENDED: tuple[Status, ...] = ("done", "stopped", "failed", "interrupted")
-STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from engine.language.automaton import ByteAutomaton
 from engine.tokens.boundaries import BoundaryAutomaton
 from engine.tokens.encodings import co_reachable
+from engine.tokens.ranges import expand
 from engine.tokens.utf8_classes import ClassDecoder
 
 Integers = npt.NDArray[np.int64]
@@ -160,12 +161,6 @@ class Follows(Protocol):
     def follow(self, state: Integers, byte: npt.NDArray[np.uint8]) -> tuple[Integers, Integers]: ...  # noqa: D102
 
     def at_boundary(self, state: Integers) -> Booleans: ...  # noqa: D102
-
-
-def expand(low: Integers, size: Integers) -> tuple[Integers, Integers]:
-    """For ranges low[i] to low[i] + size[i] - 1, in a row: which range each element is from, and the element."""
-    owner = np.repeat(np.arange(len(low)), size)
-    return owner, np.arange(len(owner)) + np.repeat(low - (np.cumsum(size) - size), size)
 
 
 def annotate(automaton: ByteAutomaton, table: BoundaryTable, most_states: int) -> AnnotatedAutomaton | None:

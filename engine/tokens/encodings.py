@@ -16,6 +16,7 @@ import numpy.typing as npt
 from engine.errors import LimitError, NoEncodingError
 from engine.language.automaton import ByteAutomaton
 from engine.tokens.automaton import Arcs, TokenAutomaton
+from engine.tokens.ranges import expand
 from engine.tokens.trie_walk import TokenArcs, estimate_arcs, walk
 from engine.tokens.vocabulary import Trie, Vocabulary
 
@@ -122,7 +123,6 @@ def all_encodings(automaton: ByteAutomaton, vocabulary: Vocabulary, most_arcs: i
     over the limit and dead ends would have to be looked for among all its arcs.
     """
     trie = vocabulary.trie
-    used = (automaton.transitions >= 0).any(axis=0)
     if estimate_arcs(automaton, trie) > most_arcs:
         if not _spelled_by_bytes(automaton, vocabulary.single_bytes).all():
             raise LimitError(
@@ -131,6 +131,7 @@ def all_encodings(automaton: ByteAutomaton, vocabulary: Vocabulary, most_arcs: i
             )
         return LazyEncodingsAutomaton(automaton, trie)
     arcs = walk(automaton.transitions, trie)
+    used = (automaton.transitions >= 0).any(axis=0)
     if not vocabulary.single_bytes[used].all():
         arcs = trim(arcs, automaton.final)
         if not automaton.final[0] and arcs.first_arc[1] == 0:
@@ -168,9 +169,8 @@ def co_reachable(source: npt.NDArray[np.int64], destination: npt.NDArray[np.int6
     reached = goal.copy()
     frontier = np.flatnonzero(goal)
     while len(frontier):
-        low, size = first[frontier], first[frontier + 1] - first[frontier]
-        index = np.arange(size.sum()) + np.repeat(low - (np.cumsum(size) - size), size)
-        before = source[index]
+        _, arc = expand(first[frontier], first[frontier + 1] - first[frontier])
+        before = source[arc]
         frontier = np.unique(before[~reached[before]])
         reached[frontier] = True
     return reached

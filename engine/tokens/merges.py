@@ -35,6 +35,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from engine.tokens.ranges import expand
+
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 
@@ -224,9 +226,8 @@ class PairTest:
                 if symbol == NONE:
                     break
                 begin, end = self._refused_ranges(symbol, taken)
-                size = end - begin
-                index = np.arange(size.sum()) + np.repeat(begin - (np.cumsum(size) - size), size)
-                parts.append(self._spine_token[index])
+                _, place = expand(begin, end - begin)
+                parts.append(self._spine_token[place])
             is_refused = np.zeros(self._size, np.bool_)
             is_refused[np.concatenate(parts)] = True
             refused = np.flatnonzero(is_refused)

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.language.automaton import ByteAutomaton
+from engine.tokens.ranges import expand
 from engine.tokens.vocabulary import ROOT, FirstBytes, Trie
 
 Integers = npt.NDArray[np.int32]
@@ -114,7 +115,7 @@ def _gather_rows(
     token, destination = np.empty(len(row), np.int32), np.empty(len(row), np.int32)
     for piece_row, piece_token, piece_destination in zip(rows, tokens, destinations, strict=True):
         sizes = np.bincount(piece_row, minlength=count)
-        target = np.arange(len(piece_row)) + np.repeat(first_arc[:-1] - (np.cumsum(sizes) - sizes), sizes)
+        _, target = expand(first_arc[:-1], sizes)
         token[target] = piece_token
         destination[target] = piece_destination
     return TokenArcs(first_arc, token, destination)
@@ -133,6 +134,7 @@ def _walk_pairs(
     while len(row):
         low = trie.first_child[node]
         count = trie.first_child[node + 1] - low
+        # `expand` in 32 bits: this is where a compilation spends its time.
         ends = np.cumsum(count)
         child = np.arange(ends[-1], dtype=np.int32) + np.repeat(low - (ends - count).astype(np.int32), count)
         destination = table[np.repeat(base, count) + trie.byte[child]]
@@ -141,9 +143,8 @@ def _walk_pairs(
         base = state * np.int32(256)
         first, last = trie.first_token[node], trie.first_token[node + 1]
         ending = np.flatnonzero(last > first)
-        copies = (last - first)[ending]
-        where = np.repeat(ending, copies)
-        index = first[where] + (np.arange(len(where)) - np.repeat(np.cumsum(copies) - copies, copies))
+        owner, index = expand(first[ending], (last - first)[ending])
+        where = ending[owner]
         key = (row[where] << (states_bits + token_bits)) | (trie.node_tokens[index].astype(np.int64) << states_bits)
         found.append(key | state[where])
     keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)

@@ -19,8 +19,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from engine.tokens.annotated import AnnotatedAutomaton, Follows, expand
+from engine.tokens.annotated import AnnotatedAutomaton, Follows
 from engine.tokens.merges import PairTest
+from engine.tokens.ranges import expand
 from engine.tokens.trie_walk import TokenArcs
 from engine.tokens.vocabulary import ROOT, Trie
 

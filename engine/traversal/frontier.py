@@ -51,12 +51,6 @@ class Frontier:
             self._fill()
         return heapq.heappop(self._near)
 
-    def least_cost(self) -> float:
-        """The cost of the least entry, infinity when there is none."""
-        if not self._near:
-            self._fill()
-        return self._near[0][0] if self._near else float("inf")
-
     def _append_far(self, costs: npt.NDArray[np.float64], items: npt.NDArray[np.int64]) -> None:
         needed = self._far_size + len(costs)
         if needed > len(self._far_costs):

@@ -8,7 +8,6 @@ more arc, out of every final state and into a match that nothing extends.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.models.scoring import TokenTree
 from engine.tokens.automaton import Arcs, TokenAutomaton
@@ -56,13 +55,9 @@ class LegalTokens:
                 tokens, in_prefix = tokens[:scored], in_prefix[:scored]
         if self._end_of_text is not None and self.may_end(node):
             position = int(np.searchsorted(tokens, self._end_of_text))
-            tokens = self._inserted(tokens, position, self._end_of_text)
+            tokens = np.insert(tokens, position, self._end_of_text)
             in_prefix = np.insert(in_prefix, position, False)
         return Arcs(tokens, in_prefix)
-
-    @staticmethod
-    def _inserted(tokens: npt.NDArray[np.int32], position: int, token: int) -> npt.NDArray[np.int32]:
-        return np.insert(tokens, position, token).astype(np.int32)
 
     def state_after(self, node: int, token: int) -> int:
         """The state of a child."""
