@@ -55,6 +55,8 @@ def _status_line(services: Services) -> None:
 
 
 def _condition(state: WorkerState | None, worker: WorkerRecord | None) -> tuple[str, str]:
+    if state is not None and state.trouble:
+        return RED, state.trouble  # a full disk, say: what the worker last reported is old
     if worker is not None and worker.alive:
         words = {"running": "Working", "idle": "Ready", "starting": "Starting"}.get(worker.state, worker.state)
         return (BLUE if worker.state == "running" else ORANGE if worker.state == "starting" else GREEN), words
