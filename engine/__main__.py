@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # of its own, so that a hostile pattern is stopped at its limits.
         compiler = isolated_compiler(pool_size=1)
         try:
-            language = compiler(query.prefix, query.pattern, limits)
+            language = compiler(query, limits)
         finally:
             compiler.close()
         from engine.models.loading import load_model
@@ -162,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             query,
             ShortestPath(options.rank),
             limits,
-            compiler=lambda prefix, pattern, limits: language,
+            compiler=lambda query, limits: language,
         )
     except RegexError as error:
         print(f"{error.sentence}\n{error.caret()}", file=sys.stderr)

@@ -32,7 +32,7 @@ from engine.language.language import Language
 from engine.language.openfst import Arcs, minimal
 from engine.language.syntax import parse_regex
 from engine.language.tree import Concatenation, Node
-from engine.query import Limits
+from engine.query import Limits, Query
 
 __all__ = ["Language", "compile_job", "compile_language", "compile_regex", "warm_up"]
 
@@ -55,13 +55,13 @@ def compile_regex(pattern: str, limits: Limits | None = None, part: str = "patte
     return _compile_tree(parse_regex(pattern, limits, part), limits, f"The {part}")
 
 
-def compile_language(prefix: str, pattern: str, limits: Limits | None = None) -> Language:
-    """The language `prefix . pattern` with its boundary marked (design: whether a string still begins a prefix).
+def compile_language(query: Query, limits: Limits | None = None) -> Language:
+    """The language of a query with its boundary marked (design: whether a string still begins a prefix).
 
     Raises what `compile_regex` raises, and `EmptyLanguageError` where no string can match.
     """
     limits = limits or Limits()
-    trees = parse_regex(prefix, limits, "prefix"), parse_regex(pattern, limits, "pattern")
+    trees = parse_regex(query.prefix, limits, "prefix"), parse_regex(query.pattern, limits, "pattern")
     alone = []
     for tree, part in zip(trees, ("prefix", "pattern"), strict=True):
         automaton = _compile_tree(tree, limits, f"The {part}")
@@ -69,15 +69,15 @@ def compile_language(prefix: str, pattern: str, limits: Limits | None = None) ->
             raise EmptyLanguageError(f"No string at all can match the {part}.")
         alone.append(automaton)
     joined = alone[1]
-    if prefix:
+    if query.prefix:
         joined = _compile_tree(Concatenation(0, 0, trees), limits, "The prefix followed by the pattern")
     return Language(prefix=alone[0], pattern=alone[1], whole=_mark_prefix(joined, alone[0], limits))
 
 
 def compile_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """`compile_language` for an isolated process: prefix, pattern and limits in, the arrays of a Language out."""
-    limits = Limits.from_json(payload["limits"])
-    return compile_language(payload["prefix"], payload["pattern"], limits).to_arrays()
+    """`compile_language` for an isolated process: query and limits in, the arrays of a Language out."""
+    query, limits = Query.from_json(payload["query"]), Limits.from_json(payload["limits"])
+    return compile_language(query, limits).to_arrays()
 
 
 def warm_up() -> None:

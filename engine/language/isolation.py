@@ -33,7 +33,7 @@ from engine.errors import LimitError, RelensError
 from engine.language import frames
 from engine.language.child import Child, ChildEndedError
 from engine.language.language import Language
-from engine.query import Limits
+from engine.query import Limits, Query
 
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="isolation")
 
@@ -202,10 +202,10 @@ class IsolatedCompiler:
             "engine.language.compile:compile_job", pool_size, warm_up="engine.language.compile:warm_up"
         )
 
-    def __call__(self, prefix: str, pattern: str, limits: Limits | None = None) -> Language:
+    def __call__(self, query: Query, limits: Limits | None = None) -> Language:
         """The compiled language; raises what `compile_language` and `IsolatedProcess.call` raise."""
         limits = limits or Limits()
-        payload = {"prefix": prefix, "pattern": pattern, "limits": limits.to_json()}
+        payload = {"query": query.to_json(), "limits": limits.to_json()}
         return Language.from_arrays(self.pool.call(payload, limits.compile_seconds, limits.compile_bytes))
 
     def close(self) -> None:

@@ -103,13 +103,13 @@ def compile_query(
 ) -> CompiledQuery:
     """Compile `query` for a tokenizer, in this process.
 
-    `compiler` turns (prefix, pattern, limits) into a `Language`; the default is `engine.language.compile_language`,
+    `compiler` turns (query, limits) into a `Language`; the default is `engine.language.compile_language`,
     imported only when it is needed. Raises the compiler's `RegexError`, `EmptyLanguageError` and `LimitError`, and
     `NoEncodingError` when no string of the language can be spelled with the tokenizer's tokens.
     """
     begun = time.perf_counter()
     limits = limits or Limits()
-    language = (compiler or _default_compiler())(query.prefix, query.pattern, limits)
+    language = (compiler or _default_compiler())(query, limits)
     if is_split(query):
         automaton: TokenAutomaton = QueryAutomaton(
             encodings(language.prefix, tokenizer, query.prefix_encoding, limits),

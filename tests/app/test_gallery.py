@@ -48,7 +48,7 @@ def test_there_are_enough_and_each_is_told_apart():
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
 def test_an_example_compiles_to_the_language_it_promises(example):
-    language = compile_language(example.query.prefix, example.query.pattern, example.specification("m").limits)
+    language = compile_language(example.query, example.specification("m").limits)
     inside, outside = SAMPLES[example.id]
     assert language.whole.accepts(inside)
     assert not language.whole.accepts(outside)

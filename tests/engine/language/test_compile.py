@@ -16,7 +16,7 @@ from engine.language.compile import compile_job, compile_language, compile_regex
 from engine.language.construction import Construction, states_built, states_needed
 from engine.language.language import Language
 from engine.language.syntax import parse_regex
-from engine.query import Limits
+from engine.query import Limits, Query
 from tests.engine.language.derivatives import minimal_table
 from tests.engine.language.patterns import QUERIES, SUPPORTED
 
@@ -114,17 +114,17 @@ def test_what_only_looks_catastrophic_is_compiled():
 def test_an_empty_language():
     assert compile_regex(r"[^\s\S]").is_empty
     with pytest.raises(EmptyLanguageError, match="match the pattern"):
-        compile_language("a", r"b[^\s\S]")
+        compile_language(Query(r"b[^\s\S]", prefix="a"))
     with pytest.raises(EmptyLanguageError, match="match the prefix"):
-        compile_language("[\ud800]", "b")
+        compile_language(Query("b", prefix="[\ud800]"))
 
 
 def test_errors_name_the_part():
     with pytest.raises(RegexError) as caught:
-        compile_language("(", "a")
+        compile_language(Query("a", prefix="("))
     assert caught.value.part == "prefix"
     with pytest.raises(LimitError, match="The prefix followed by the pattern"):
-        compile_language("a{60}", "b{60}", Limits(automaton_states=100))
+        compile_language(Query("b{60}", prefix="a{60}"), Limits(automaton_states=100))
 
 
 PAIRS = [
@@ -139,7 +139,7 @@ TEXTS += ["The cat sat", "The dog sat", "The cat", "xy", "x", "y", "A", "Aa", "A
 
 @pytest.mark.parametrize(("prefix", "pattern"), PAIRS)
 def test_the_prefix_is_marked(prefix: str, pattern: str):
-    language = compile_language(prefix, pattern)
+    language = compile_language(Query(pattern, prefix=prefix))
     for automaton in (language.prefix, language.pattern, language.whole):
         check_invariants(automaton)
     assert not language.prefix.in_prefix.any()
@@ -167,17 +167,17 @@ def begins(table: np.ndarray, data: bytes) -> bool:
 
 
 def test_the_start_of_an_empty_prefix_is_a_state_of_its_own():
-    whole = compile_language("", "(ab)*").whole
+    whole = compile_language(Query("(ab)*")).whole
     assert whole.states == 3
     assert whole.in_prefix.tolist() == [True, False, False]
     assert whole.run(b"ab") != 0
-    assert compile_language("", "ab").whole.states == 3
+    assert compile_language(Query("ab")).whole.states == 3
 
 
 def test_a_job_returns_what_compiling_returns():
     limits = Limits(automaton_states=50)
-    arrays = compile_job({"prefix": "a", "pattern": "b|c", "limits": limits.to_json()})
-    language, expected = Language.from_arrays(arrays), compile_language("a", "b|c", limits)
+    arrays = compile_job({"query": Query("b|c", prefix="a").to_json(), "limits": limits.to_json()})
+    language, expected = Language.from_arrays(arrays), compile_language(Query("b|c", prefix="a"), limits)
     for part in ("prefix", "pattern", "whole"):
         for name in ("transitions", "final", "in_prefix"):
             assert np.array_equal(getattr(getattr(language, part), name), getattr(getattr(expected, part), name))

@@ -15,7 +15,7 @@ import pytest
 from engine.errors import EmptyLanguageError, LimitError, RegexError, RelensError
 from engine.language.compile import compile_language
 from engine.language.isolation import IsolatedPool, IsolatedProcess, isolated_compiler
-from engine.query import Limits
+from engine.query import Limits, Query
 
 JOB = "tests.engine.language.jobs:job"
 ROOT = Path(__file__).parents[3]
@@ -220,14 +220,14 @@ def test_a_hostile_pattern_holds_up_nobody(compiler):
     def hostile() -> None:
         begun.set()
         with pytest.raises(LimitError) as caught:
-            compiler("", HOSTILE, Limits(compile_seconds=4.0, compile_bytes=8 << 30))
+            compiler(Query(HOSTILE), Limits(compile_seconds=4.0, compile_bytes=8 << 30))
         events.append(caught.value.limit)
 
     thread = threading.Thread(target=hostile)
     thread.start()
     begun.wait()
     for number in range(5):
-        assert compiler("a", f"b{{{number}}}").whole.accepts("a" + "b" * number)
+        assert compiler(Query(f"b{{{number}}}", prefix="a")).whole.accepts("a" + "b" * number)
         events.append("easy")
     thread.join()
     assert events == ["easy"] * 5 + ["compile_seconds"]
@@ -235,21 +235,24 @@ def test_a_hostile_pattern_holds_up_nobody(compiler):
 
 def test_a_memory_bomb_is_refused(compiler):
     with pytest.raises(LimitError) as caught:
-        compiler("", HOSTILE, Limits(compile_bytes=100 << 20, compile_seconds=60.0))
+        compiler(Query(HOSTILE), Limits(compile_bytes=100 << 20, compile_seconds=60.0))
     assert caught.value.limit == "compile_bytes"
-    assert compiler("a", "b").whole.accepts("ab")
+    assert compiler(Query("b", prefix="a")).whole.accepts("ab")
 
 
 def test_isolated_and_direct_compiling_agree(compiler):
     for prefix, pattern in [("", "a|b"), ("The (cat|dog)", r" \w{1,3}"), ("é*", "(ab)*")]:
-        isolated, direct = compiler(prefix, pattern, Limits()), compile_language(prefix, pattern)
+        isolated, direct = (
+            compiler(Query(pattern, prefix=prefix), Limits()),
+            compile_language(Query(pattern, prefix=prefix)),
+        )
         for part in ("prefix", "pattern", "whole"):
             for name in ("transitions", "final", "in_prefix"):
                 ours, theirs = getattr(getattr(isolated, part), name), getattr(getattr(direct, part), name)
                 assert np.array_equal(ours, theirs)
                 assert ours.dtype == theirs.dtype
     with pytest.raises(RegexError) as caught:
-        compiler("", "a(?=b)", Limits())
+        compiler(Query("a(?=b)"), Limits())
     assert caught.value.position == 1
     with pytest.raises(EmptyLanguageError):
-        compiler("", r"[^\s\S]", Limits())
+        compiler(Query(r"[^\s\S]"), Limits())

@@ -94,7 +94,7 @@ def test_characters_are_whole(pattern):
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), st.text("aé😀", max_size=3))
 def test_a_literal_is_a_chain_of_its_characters(text, prefix):
-    whole = compile_language(re.escape(prefix), re.escape(text)).whole
+    whole = compile_language(Query(re.escape(text), prefix=re.escape(prefix))).whole
     graph = language_graph(whole)
     assert graph.shown_states == len(prefix + text) + 1
     assert [arc.count for arc in graph.arcs] == [1] * len(prefix + text)
@@ -196,5 +196,5 @@ def test_chains_do_not_use_up_the_picture():
 
 
 def test_a_graph_survives_json():
-    graph = language_graph(compile_language("The ", "(cat|dog)s*").whole)
+    graph = language_graph(compile_language(Query("(cat|dog)s*", prefix="The ")).whole)
     assert Graph.from_json(graph.to_json()) == graph

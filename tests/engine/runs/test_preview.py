@@ -20,7 +20,7 @@ def test_a_preview_says_what_a_query_will_ask(byte_tokenizer):
     preview = preview_query(query, byte_tokenizer)
     assert (preview.strings, preview.finite) == ("4", True)
     assert sorted(preview.examples) == ["the cat", "the cats", "the dog", "the dogs"]
-    whole = compile_language("the", " (cat|dog)s?").whole
+    whole = compile_language(Query(" (cat|dog)s?", prefix="the")).whole
     assert (preview.language_states, preview.language_arcs) == (whole.states, whole.arcs)
     for source, parts in (("the", preview.prefix_parts), (query.pattern, preview.pattern_parts)):
         assert parts
