@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from engine.models.loading import load_tokenizer as load_tokenizer
     from engine.query import Boundary as Boundary
     from engine.query import Decoding as Decoding
+    from engine.query import Distribution as Distribution
+    from engine.query import Edits as Edits
     from engine.query import Encoding as Encoding
+    from engine.query import Exclude as Exclude
     from engine.query import Limits as Limits
     from engine.query import Query as Query
+    from engine.query import Sampling as Sampling
     from engine.query import ShortestPath as ShortestPath
     from engine.search_run import SearchRun as SearchRun
     from engine.search_run import search as search
@@ -40,9 +44,13 @@ _HOME = {
     "load_tokenizer": "engine.models.loading",
     "Boundary": "engine.query",
     "Decoding": "engine.query",
+    "Distribution": "engine.query",
+    "Edits": "engine.query",
     "Encoding": "engine.query",
+    "Exclude": "engine.query",
     "Limits": "engine.query",
     "Query": "engine.query",
+    "Sampling": "engine.query",
     "ShortestPath": "engine.query",
     "SearchRun": "engine.search_run",
     "search": "engine.search_run",

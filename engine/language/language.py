@@ -55,7 +55,8 @@ class Language:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Language:
         """The language back from `to_arrays`."""
-        return cls(*(ByteAutomaton(*(arrays[f"{part}.{array}"] for array in _ARRAYS)) for part in _PARTS))
+        parts = [ByteAutomaton(*(arrays[f"{part}.{array}"] for array in _ARRAYS)) for part in _PARTS]
+        return cls(parts[0], parts[1], parts[2])
 
 
 #: (query, limits) -> Language, of the query's prefix, pattern, edits and exclude; raises RegexError,
