@@ -1,11 +1,14 @@
-"""Rows of a search as files for other programs, and the matches of one string taken together.
+"""Rows of a search as files for other programs.
 
-A match goes into one line of a table:
+A match goes into one line of a table, and each named group of the expressions gets a column of its own:
 
-    number  text           prefix_text  canonical  prob   log_prob  ...  token_ids
-    1       The cat        The          true       0.021  -3.86     ...  504 2644
+    number  text     prefix_text  group: animal  is_canonical  prob   ...  token_ids  edits
+    1       The cat  The          cat            true          0.021  ...  504 2644
+    2       The dig  The          dog            true          0.002  ...  504 3046   substitution at 5: 'o' -> 'i'
 
-JSON keeps every field as it is stored and reads back equal. Parquet keeps the numbers exactly and the lists as lists.
+JSON keeps every field as it is stored and reads back equal. Parquet keeps the numbers exactly, the lists as lists, and
+has the same types whatever the rows are. A group that could not be told is null there; in CSV it is an empty cell, like
+that of a group that took no part.
 CSV is for spreadsheets, which run a cell as a formula when it begins with one of `= + - @`, a tab or a carriage
 return. What a model writes must not do that, so **such a text cell is given an apostrophe in front**, the spreadsheets'
 own mark for "this is text" (OWASP, "CSV injection"); an apostrophe that was there already is doubled by the same rule,
@@ -41,18 +44,26 @@ def export_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> bytes:
     if format == "json":
         return json.dumps([dict(row) for row in rows], ensure_ascii=True, indent=1).encode()
     if format == "parquet":
-        return _parquet(rows)
+        # Imported here: of all who import this module, only this needs it, and it is large.
+        from engine.runs.parquet import write_parquet
+
+        flat = [_with_group_columns(row) for row in rows]
+        columns = _columns_in_order(name for row in flat for name in row)
+        return write_parquet(flat, columns)
     raise QueryError(f"Rows are exported as one of {', '.join(map(repr, get_args(Format)))}, not {format!r}.")
 
 
 def merge_encodings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row a string: matches that spell the same text, merged, in the order of the best of them.
+    """One row a string: matches that spell the same text, merged, in the order of the first of them.
 
-    A merged row is its best-ranked match, with
+    A merged row is its first match (of a best-first search: the best-ranked), with
     encodings: how many token sequences of the string were found; canonical_number: the number of the match that is
     the tokenizer's own sequence, None where it was not found; prob and decoder_prob: the sums of exp(log_prob) and
     exp(decoder_log_prob) over the sequences, and log_prob and decoder_log_prob their logarithms, in nats; is_canonical:
-    whether the canonical sequence is among them; numbers: of the matches.
+    whether the canonical sequence is among them; numbers: of the matches; count: the sum of theirs, and weight: the
+    mean over these counts, so that count x weight is still what the string counts for.
+
+    Shares, with their intervals, are in `engine.traversal.summaries`.
 
     Where one text has several prefixes (a free boundary), each prefix makes a row of its own, because a probability
     given one prefix and one given another do not add up.
@@ -69,21 +80,38 @@ def probability(log_prob: float | None) -> float | None:
 
 
 def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as one line of a table: probabilities beside their logarithms, lists as text."""
+    """A row as one line of a table: probabilities beside logarithms, a column a group, lists and edits as text."""
     flat: dict[str, Any] = {}
-    for name, value in row.items():
+    for name, value in _with_group_columns(row).items():
         if name in _LOG_PROBABILITIES:
             flat[name.replace("log_prob", "prob")] = probability(value)
+        if name == "edits":
+            value = "; ".join(edit_text(edit) for edit in value)
         flat[name] = " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
     return {name: flat[name] for name in _columns_in_order(flat)}
 
+
+def edit_text(edit: Mapping[str, Any]) -> str:
+    """An edit of a match (as JSON) in words: `substitution at 5: 'o' -> 'i'`.
+
+    The position counts the characters before it, in the text that was written. Characters are quoted as Python does, so
+    that a blank is seen.
+    """
+    changed = [repr(edit[name]) for name in ("removed", "written") if edit[name]]
+    return f"{edit['operation']} at {edit['position']}: {' -> '.join(changed)}"
+
+
+_GROUP = "group: "
 
 _FIRST_COLUMNS = (
     "number",
     "text",
     "prefix_text",
+    _GROUP,
     "is_canonical",
     "encodings",
+    "count",
+    "weight",
     "prob",
     "decoder_prob",
     "prefix_prob",
@@ -97,7 +125,18 @@ _FIRST_COLUMNS = (
 def _columns_in_order(names: Iterable[str]) -> list[str]:
     """What a person looks for first stands first; anything else follows as it came."""
     names = list(dict.fromkeys(names))
-    return [name for name in _FIRST_COLUMNS if name in names] + [name for name in names if name not in _FIRST_COLUMNS]
+
+    def place(name: str) -> int:
+        known = _GROUP if name.startswith(_GROUP) else name
+        return _FIRST_COLUMNS.index(known) if known in _FIRST_COLUMNS else len(_FIRST_COLUMNS)
+
+    return sorted(names, key=place)
+
+
+def _with_group_columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with a column for each named group in place of their dictionary."""
+    columns = {name: value for name, value in row.items() if name != "groups"}
+    return columns | {f"{_GROUP}{name}": value for name, value in (row.get("groups") or {}).items()}
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -120,23 +159,8 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def _parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    # Imported here: of all who import this module, only this function needs it, and it is large.
-    import pandas
-
-    columns = _columns_in_order(name for row in rows for name in row)
-    # Python objects, so that a column is typed by its values and an absent one turns no integer into a float.
-    table = pandas.DataFrame({name: [_storable(row.get(name)) for row in rows] for name in columns}, dtype=object)
-    buffer = io.BytesIO()
-    table.to_parquet(buffer, engine="pyarrow", index=False)
-    return buffer.getvalue()
-
-
-def _storable(value: Any) -> Any:
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
-
-
 def _merged(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    counts = [row.get("count", 1) for row in group]
     canonical = next((row["number"] for row in group if row["is_canonical"]), None)
     merged = {
         **group[0],
@@ -144,6 +168,9 @@ def _merged(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "encodings": len(group),
         "canonical_number": canonical,
         "numbers": [row["number"] for row in group],
+        "count": sum(counts),
+        "weight": math.fsum(count * row.get("weight", 1.0) for count, row in zip(counts, group, strict=True))
+        / sum(counts),
     }
     for name in ("log_prob", "decoder_log_prob"):
         merged[name] = _log_of_sum([row[name] for row in group])

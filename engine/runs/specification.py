@@ -4,7 +4,7 @@
 
 becomes a JSON object with a `kind`, is kept with its run, and comes back equal:
 
-    {"kind": "search", "model": "smollm2-135m", "query": {...}, "traversal": {...}, "limits": {...}}
+    {"kind": "search", "model": "smollm2-135m", "query": {...}, "traversal": {"kind": "sampling", ...}, "limits": {...}}
 
 A page writes it, a worker in another process reads it, and years later `repeat` submits it once more. So it is
 checked when it is read, whoever wrote it.
@@ -17,21 +17,23 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from engine.errors import QueryError
-from engine.query import Decoding, Limits, Query, Record, ShortestPath
+from engine.query import Decoding, Limits, Query, Record, ShortestPath, Traversal
 
 
 @dataclass(frozen=True)
 class SearchSpecification(Record):
-    """A search: the matches of `query` in the order of `traversal`, within `limits`.
+    """A search: `query` gone through by `traversal`, within `limits`.
 
-    Its rows are `engine.traversal.results.Match` as JSON; its progress is `Progress` as JSON.
+    Its rows are `engine.traversal.results.Match` as JSON, each written once and final: of a sample, one row a token
+    sequence that was drawn, with how often. Its progress is `Progress` as JSON. A traversal without a kind is a
+    `ShortestPath`, as runs were written when there was no other.
     """
 
     kind: ClassVar[str] = "search"
 
     model: str
     query: Query
-    traversal: ShortestPath = field(default_factory=ShortestPath)
+    traversal: Traversal = field(default_factory=ShortestPath)
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -71,7 +73,7 @@ _KINDS: dict[str, type[SearchSpecification] | type[InspectSpecification]] = {
 
 def specification_to_json(specification: Specification) -> dict[str, Any]:
     """The specification as a JSON object: its `kind`, then its fields."""
-    return {"kind": specification.kind, **specification.to_json()}
+    return specification.to_json()
 
 
 def specification_from_json(data: Mapping[str, Any]) -> Specification:
@@ -84,7 +86,7 @@ def specification_from_json(data: Mapping[str, Any]) -> Specification:
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
         raise QueryError(f"A run is one of {', '.join(map(repr, _KINDS))}, not {kind!r}.")
-    return _KINDS[kind].from_json({name: value for name, value in data.items() if name != "kind"})
+    return _KINDS[kind].from_json(data)
 
 
 def _check_model(name: str) -> None:

@@ -6,18 +6,31 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 from scipy.special import logsumexp
 
 from engine.errors import QueryError
-from engine.runs.export import export_rows, merge_encodings
+from engine.runs.export import edit_text, export_rows, merge_encodings
+from engine.traversal.results import Edit
+from tests.engine.runs.fakes import match
 
 log_probs = st.floats(-900.0, 0.0)
 texts = st.text(max_size=12)
+
+edits = st.builds(
+    Edit,
+    operation=st.sampled_from(["insertion", "deletion", "substitution"]),
+    position=st.integers(0, 9),
+    removed=st.text(max_size=1),
+    written=st.text(max_size=1),
+    part=st.sampled_from(["prefix", "pattern"]),
+).map(Edit.to_json)
 
 
 @st.composite
@@ -32,6 +45,12 @@ def matches(draw: st.DrawFn, text: st.SearchStrategy[str] = texts) -> dict[str, 
         "token_log_probs": draw(st.lists(log_probs, max_size=3)),
         "is_canonical": draw(st.booleans()),
         "seconds": draw(st.floats(0.0, 9.0)),
+        "ended": draw(st.booleans()),
+        "groups": draw(st.dictionaries(st.sampled_from(["who", "what"]), st.none() | texts)),
+        "edits": draw(st.lists(edits, max_size=2)),
+        "unedited": draw(st.none() | texts),
+        "count": draw(st.integers(1, 9)),
+        "weight": draw(st.floats(0.0, 1.0)),
     }
 
 
@@ -64,9 +83,67 @@ def test_csv_numbers_are_exact_and_not_taken_for_text():
     assert (cells["token_ids"], cells["is_canonical"]) == ("3 4", "true")
 
 
+def test_csv_has_a_column_a_group_and_says_what_was_edited():
+    edited = replace(
+        match(1),
+        text="The dig",
+        groups={"subject": None, "outcome": "=1+1"},
+        edits=(Edit("substitution", 5, "o", "i", "pattern"), Edit("insertion", 7, "", " ", "pattern")),
+        unedited="The dog",
+        count=3,
+        weight=0.25,
+        ended=True,
+    )
+    plain = replace(match(2), groups={"subject": "man", "outcome": ""})
+    first, second = read_csv(export_rows(numbered([edited.to_json(), plain.to_json()]), "csv"))
+    assert list(first)[:7] == [
+        "number",
+        "text",
+        "prefix_text",
+        "group: subject",
+        "group: outcome",
+        "is_canonical",
+        "count",
+    ]
+    assert (first["group: subject"], first["group: outcome"]) == ("", "'=1+1")
+    assert (second["group: subject"], second["group: outcome"]) == ("man", "")
+    assert first["edits"] == "substitution at 5: 'o' -> 'i'; insertion at 7: ' '"
+    assert (first["unedited"], first["count"], first["weight"], first["ended"]) == ("The dog", "3", "0.25", "true")
+    assert (second["edits"], second["unedited"], second["count"], second["ended"]) == ("", "", "1", "false")
+    assert "groups" not in first
+
+
+@given(edits, st.text(max_size=1), st.text(max_size=1))
+def test_an_edit_in_words_is_no_formula_and_one_line(edit, removed, written):
+    text = edit_text({**edit, "removed": removed, "written": written})
+    assert text.startswith(edit["operation"])
+    assert len(text.splitlines()) == 1
+
+
+def test_parquet_has_the_same_types_whatever_the_rows_are():
+    plain = match(1).to_json()
+    edited = replace(match(2), edits=(Edit("deletion", 0, "x", "", "prefix"),), unedited="x", weight=1).to_json()
+    schemas = [
+        parquet.read_schema(io.BytesIO(export_rows(numbered(rows), "parquet"))).remove_metadata()
+        for rows in ([plain], [edited], [plain, edited])
+    ]
+    assert schemas[0] == schemas[1] == schemas[2]
+    old = {name: plain[name] for name in ("text", "log_prob", "token_ids")}
+    table = parquet.read_table(io.BytesIO(export_rows(numbered([old, {**plain, "groups": {"a": None}}]), "parquet")))
+    assert table["count"].to_pylist() == [None, 1]
+    assert str(table.schema.field("count").type) == "int64"
+    assert str(table.schema.field("group: a").type) == "string"
+
+
 @given(st.lists(matches(), min_size=1, max_size=4))
 def test_parquet_keeps_numbers_and_lists(rows):
     frame = pandas.read_parquet(io.BytesIO(export_rows(numbered(rows), "parquet")))
+    assert [[dict(edit) for edit in found] for found in frame["edits"]] == [row["edits"] for row in rows]
+    table = parquet.read_table(io.BytesIO(export_rows(numbered(rows), "parquet")))
+    for name in ("who", "what"):
+        values = [row["groups"].get(name) for row in rows]
+        if any(name in row["groups"] for row in rows):
+            assert table[f"group: {name}"].to_pylist() == values
     assert list(frame["text"]) == [row["text"] for row in rows]
     assert list(frame["log_prob"]) == [row["log_prob"] for row in rows]
     assert [list(ids) for ids in frame["token_ids"]] == [row["token_ids"] for row in rows]
@@ -104,4 +181,7 @@ def test_merging_adds_probabilities_and_keeps_the_order_of_the_best(rows):
             assert next(other for other in group if other["number"] == row["canonical_number"])["is_canonical"]
         for name in ("log_prob", "decoder_log_prob"):
             assert row[name] == pytest.approx(logsumexp([other[name] for other in group]), abs=1e-9)
+        assert row["count"] == sum(other["count"] for other in group)
+        counted = math.fsum(other["count"] * other["weight"] for other in group)
+        assert row["count"] * row["weight"] == pytest.approx(counted)
         assert row["prob"] == pytest.approx(math.exp(row["log_prob"]))

@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import QueryError
-from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
+from engine.query import (
+    Boundary,
+    Decoding,
+    Distribution,
+    Edits,
+    Encoding,
+    Exclude,
+    Limits,
+    Query,
+    Sampling,
+    ShortestPath,
+)
 from engine.runs.specification import (
     InspectSpecification,
     SearchSpecification,
@@ -24,6 +35,28 @@ decodings = st.builds(
     top_p=st.none() | st.floats(0.01, 1.0),
     temperature=st.floats(0.01, 10.0),
 )
+edits = st.builds(
+    Edits,
+    distance=st.integers(0, 2),
+    where=st.sampled_from(["prefix", "pattern", "both"]),
+    insertions=st.booleans(),
+    deletions=st.just(True),
+    substitutions=st.booleans(),
+    alphabet=st.text(min_size=1),
+)
+exclusions = st.builds(
+    Exclude, regex=st.text(), words=st.lists(st.text(min_size=1).filter(str.strip)).map(tuple), stop_words=st.booleans()
+)
+traversals = st.one_of(
+    st.builds(ShortestPath, rank=st.sampled_from(["joint", "conditional"])),
+    st.builds(
+        Sampling,
+        count=st.integers(1, 10**9),
+        seed=st.integers(0, 2**70),
+        prefix_by=st.sampled_from(["strings", "tokens", "edges"]),
+    ),
+    st.builds(Distribution, tolerance=st.floats(0.0, 0.9)),
+)
 queries = st.builds(
     Query,
     pattern=st.text(),
@@ -31,6 +64,8 @@ queries = st.builds(
     encoding=st.sampled_from(Encoding),
     prefix_encoding=st.sampled_from(Encoding),
     boundary=st.just(Boundary.TOKEN),
+    edits=edits,
+    exclude=exclusions,
     decoding=decodings,
     begin_of_text=st.none() | st.booleans(),
     end_of_text=st.booleans(),
@@ -40,7 +75,7 @@ searches = st.builds(
     SearchSpecification,
     model=names,
     query=queries,
-    traversal=st.builds(ShortestPath, rank=st.sampled_from(["joint", "conditional"])),
+    traversal=traversals,
     limits=st.builds(Limits, matches=st.none() | st.integers(1), seconds=st.none() | st.floats(0.1, 1e6)),
 )
 inspections = st.builds(
@@ -59,6 +94,22 @@ def test_a_specification_survives_json(specification):
 
 
 QUERY = {"pattern": "a"}
+SEARCH = {"kind": "search", "model": "m", "query": QUERY}
+
+
+def test_runs_stored_before_there_were_other_traversals_are_read():
+    stored = {
+        "kind": "search",
+        "model": "m",
+        "query": {"pattern": "a", "prefix": "b", "encoding": "all", "decoding": {"top_k": 40, "temperature": 1.0}},
+        "traversal": {"rank": "conditional"},
+        "limits": {"matches": 10, "seconds": 600.0},
+    }
+    query = Query("a", "b", decoding=Decoding(top_k=40))
+    expected = SearchSpecification("m", query, ShortestPath("conditional"), Limits(matches=10))
+    assert specification_from_json(stored) == expected
+    del stored["traversal"]
+    assert specification_from_json(stored).traversal == ShortestPath()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +124,14 @@ QUERY = {"pattern": "a"}
         ({"kind": "search", "model": "m", "query": QUERY, "os": "rm"}, "'os'"),
         ({"kind": "search", "model": 3, "query": QUERY}, "must be of type str"),
         ({"kind": "search", "model": "m", "query": {"pattern": "a", "max_tokens": 0}}, "at least 1 token"),
+        (SEARCH | {"traversal": {"kind": "walk"}}, "not 'walk'"),
+        (SEARCH | {"traversal": {"kind": "sampling", "rank": "joint"}}, "'rank'"),
+        (SEARCH | {"traversal": {"kind": "sampling", "count": 0}}, "1 draw"),
+        (SEARCH | {"traversal": {"kind": "sampling", "count": 1.5}}, "type int"),
+        (SEARCH | {"traversal": {"kind": "distribution", "tolerance": 1}}, "below 1"),
+        (SEARCH | {"traversal": "sampling"}, "is one of 'shortest_path'"),
+        ({"kind": "search", "model": "m", "query": {"pattern": "a", "edits": {"distance": 3}}}, "0, 1 or 2"),
+        ({"kind": "search", "model": "m", "query": {"pattern": "a", "exclude": {"words": [" "]}}}, "exclude is empty"),
         ({"kind": "inspect", "model": "m", "token_ids": []}, "no token"),
         ({"kind": "inspect", "model": "m", "token_ids": [-1]}, "at least 0"),
         ({"kind": "inspect", "model": "m", "token_ids": ["1"]}, "must be of type int"),
