@@ -12,12 +12,26 @@ words that are shown, so that a link reads like the page does.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from engine.errors import QueryError
-from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
+from engine.query import (
+    MOST_EDITS,
+    Boundary,
+    Decoding,
+    Distribution,
+    Edits,
+    Encoding,
+    Exclude,
+    Limits,
+    Query,
+    Sampling,
+    ShortestPath,
+    Traversal,
+)
 from engine.runs.specification import SearchSpecification
 
 DEFAULT_MODEL = "smollm2-135m"
@@ -26,9 +40,26 @@ ENCODINGS = {"All": Encoding.ALL, "Canonical": Encoding.CANONICAL}
 BOUNDARIES = {"Token": Boundary.TOKEN, "Free": Boundary.FREE}
 BEGINNINGS = {"As trained": None, "Yes": True, "No": False}
 RANKS = {"Given the prefix": "conditional", "Whole string": "joint"}
+BEST_FIRST, SAMPLE, DISTRIBUTION = "Best first", "Sample", "Distribution"
+TRAVERSALS = {BEST_FIRST: ShortestPath, SAMPLE: Sampling, DISTRIBUTION: Distribution}
+PREFIX_DRAWS = {"Strings": "strings", "Token paths": "tokens", "Edges": "edges"}
+EDITED_PARTS = {"Both": "both", "Prefix": "prefix", "Pattern": "pattern"}
 
 #: The most that the dashboard lets one run ask for. The engine has no such ceilings: from Python everything goes.
-MOST = {"matches": 10_000, "seconds": 3_600, "expansions": 1_000_000, "max_tokens": 2_048, "top_k": 1_000_000}
+MOST = {
+    "matches": 10_000,
+    "seconds": 3_600,
+    "expansions": 1_000_000,
+    "max_tokens": 2_048,
+    "top_k": 1_000_000,
+    "samples": 100_000,
+    "seed": 2**53 - 1,  # beyond it a browser's numbers have gaps
+    "edits": MOST_EDITS,
+}
+LARGEST_TOLERANCE = 0.9
+
+#: A distribution is not cut after a number of matches that somebody chose, but it must end.
+_MOST_OF_A_DISTRIBUTION = 100_000
 
 
 @dataclass(frozen=True)
@@ -36,7 +67,9 @@ class Form:
     """The values of the Workbench's widgets; the defaults are those of an untouched page.
 
     prefix and pattern are kept with escapes for line breaks and tabs, since a text field has one line. top_k and
-    top_p are None where the rule is off; greedy overrides both. seconds is of wall time.
+    top_p are None where the rule is off; greedy overrides both. seconds is of wall time. exclude_words are separated by
+    commas or line breaks; a comma that belongs to a word has a backslash before it. What the chosen traversal, or a
+    query without edits, does not use is idle: it may hold anything.
     """
 
     prefix: str = ""
@@ -52,8 +85,22 @@ class Form:
     end_of_text: bool = False
     begin_of_text: str = "As trained"
     max_tokens: int = 256
+    edits: int = 0
+    edit_where: str = "Both"
+    insertions: bool = True
+    deletions: bool = True
+    substitutions: bool = True
+    edit_alphabet: str = Edits.alphabet
+    exclude: str = ""
+    exclude_words: str = ""
+    stop_words: bool = False
+    traversal: str = BEST_FIRST
     rank: str = "Given the prefix"
     matches: int = 50
+    samples: int = Sampling.count
+    seed: int = Sampling.seed
+    prefix_by: str = "Strings"
+    tolerance: float = Distribution.tolerance
     seconds: int = 600
     expansions: int = 100_000
 
@@ -86,10 +133,13 @@ class Form:
             end_of_text=query.end_of_text,
             begin_of_text=_label(BEGINNINGS, query.begin_of_text),
             max_tokens=min(query.max_tokens, MOST["max_tokens"]),
-            rank=_label(RANKS, specification.traversal.rank),
-            matches=_at_most("matches", limits.matches),
             seconds=_at_most("seconds", limits.seconds),
             expansions=_at_most("expansions", limits.expansions),
+            exclude=one_line(query.exclude.regex),
+            exclude_words=written_words(query.exclude.words),
+            stop_words=query.exclude.stop_words,
+            **_edit_values(query.edits),
+            **_traversal_values(specification.traversal, limits),
         )
 
     def query(self) -> Query:
@@ -104,6 +154,8 @@ class Form:
             encoding=encoding,
             prefix_encoding=encoding if free else _meaning(ENCODINGS, self.prefix_encoding, "prefix encoding"),
             boundary=boundary,
+            edits=self._edits(),
+            exclude=Exclude(self.exclude, words_of(self.exclude_words), bool(self.stop_words)),
             decoding=self._decoding(),
             begin_of_text=_meaning(BEGINNINGS, self.begin_of_text, "begin of text"),
             end_of_text=bool(self.end_of_text),
@@ -111,9 +163,13 @@ class Form:
         )
 
     def limits(self) -> Limits:
-        """When the run ends, never above the dashboard's ceilings."""
+        """When the run ends, never above the dashboard's ceilings. A sample ends when it is drawn."""
+        matches = {
+            BEST_FIRST: _at_most("matches", self.matches),
+            DISTRIBUTION: _MOST_OF_A_DISTRIBUTION,
+        }
         return Limits(
-            matches=_at_most("matches", self.matches),
+            matches=matches.get(self.traversal),
             expansions=_at_most("expansions", self.expansions),
             seconds=float(_at_most("seconds", self.seconds)),
         )
@@ -122,8 +178,28 @@ class Form:
         """The run. Raises `QueryError` where a value has no meaning, or where there is nothing to look for."""
         if not self.pattern:
             raise QueryError("The pattern is empty: write what the model's answer has to look like.")
-        rank = _meaning(RANKS, self.rank, "rank")
-        return SearchSpecification(self.model.strip(), self.query(), ShortestPath(rank=rank), self.limits())
+        return SearchSpecification(self.model.strip(), self.query(), self._traversal(), self.limits())
+
+    def _traversal(self) -> Traversal:
+        kind = _meaning(TRAVERSALS, self.traversal, "traversal")
+        if kind is Sampling:
+            drawn_by = _meaning(PREFIX_DRAWS, self.prefix_by, "drawing of the prefix")
+            return Sampling(_at_most("samples", self.samples), _at_most("seed", self.seed), drawn_by)
+        if kind is Distribution:
+            return Distribution(min(float(self.tolerance), LARGEST_TOLERANCE))
+        return ShortestPath(_meaning(RANKS, self.rank, "rank"))
+
+    def _edits(self) -> Edits:
+        if not self.edits:
+            return Edits()
+        return Edits(
+            distance=int(self.edits),
+            where=_meaning(EDITED_PARTS, self.edit_where, "edited part"),
+            insertions=bool(self.insertions),
+            deletions=bool(self.deletions),
+            substitutions=bool(self.substitutions),
+            alphabet=self.edit_alphabet,
+        )
 
     def _decoding(self) -> Decoding:
         if self.greedy:
@@ -133,6 +209,18 @@ class Form:
             top_p=None if self.top_p is None else float(self.top_p),
             temperature=float(self.temperature),
         )
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a list as somebody types or pastes it: "art, New York\nscience" has three."""
+    pieces = re.findall(r"(?:\\.|[^,\n\r])+", text)
+    words = (re.sub(r"\\([\\,])", r"\1", piece).strip() for piece in pieces)
+    return tuple(word for word in words if word)
+
+
+def written_words(words: tuple[str, ...]) -> str:
+    """The list that `words_of` reads as `words`; blanks around a word, which mean nothing, are lost."""
+    return ", ".join(re.sub(r"([\\,])", r"\\\1", " ".join(word.splitlines()).strip()) for word in words)
 
 
 def one_line(expression: str) -> str:
@@ -151,6 +239,37 @@ def one_line(expression: str) -> str:
 
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\f": "\\f"}
+
+
+def _edit_values(edits: Edits) -> dict[str, Any]:
+    if not edits:
+        return {}
+    return {
+        "edits": edits.distance,
+        "edit_where": _label(EDITED_PARTS, edits.where),
+        "insertions": edits.insertions,
+        "deletions": edits.deletions,
+        "substitutions": edits.substitutions,
+        "edit_alphabet": one_line(edits.alphabet),
+    }
+
+
+def _traversal_values(traversal: Traversal, limits: Limits) -> dict[str, Any]:
+    label = _label(TRAVERSALS, type(traversal))
+    if isinstance(traversal, Sampling):
+        return {
+            "traversal": label,
+            "samples": _at_most("samples", traversal.count),
+            "seed": _at_most("seed", traversal.seed),
+            "prefix_by": _label(PREFIX_DRAWS, traversal.prefix_by),
+        }
+    if isinstance(traversal, Distribution):
+        return {"traversal": label, "tolerance": min(traversal.tolerance, LARGEST_TOLERANCE)}
+    return {
+        "traversal": label,
+        "rank": _label(RANKS, traversal.rank),
+        "matches": _at_most("matches", limits.matches),
+    }
 
 
 def _label(choices: Mapping[str, Any], meaning: Any) -> str:

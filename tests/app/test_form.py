@@ -1,5 +1,6 @@
 """The form: widgets' values, specification and link are three views of one thing."""
 
+import dataclasses
 import re
 
 import pytest
@@ -7,16 +8,48 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import links
-from app.form import BEGINNINGS, BOUNDARIES, ENCODINGS, MOST, RANKS, Form, one_line
+from app.form import (
+    BEGINNINGS,
+    BEST_FIRST,
+    BOUNDARIES,
+    DISTRIBUTION,
+    EDITED_PARTS,
+    ENCODINGS,
+    LARGEST_TOLERANCE,
+    MOST,
+    PREFIX_DRAWS,
+    RANKS,
+    SAMPLE,
+    TRAVERSALS,
+    Form,
+    one_line,
+    words_of,
+    written_words,
+)
 from engine.errors import QueryError
-from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
+from engine.query import (
+    Boundary,
+    Decoding,
+    Distribution,
+    Edits,
+    Encoding,
+    Exclude,
+    Limits,
+    Query,
+    Sampling,
+    ShortestPath,
+)
 from engine.runs.specification import SearchSpecification
 
 line = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\t\v\f"), max_size=30)
 
 
+words = st.lists(line.map(lambda word: " ".join(word.split())).filter(bool), max_size=4).map(tuple)
+
+
 @st.composite
 def forms(draw):
+    """Forms in which whatever is idle has its default."""
     greedy = draw(st.booleans())
     boundary, encoding = draw(st.sampled_from(list(BOUNDARIES))), draw(st.sampled_from(list(ENCODINGS)))
     prefix = draw(line)
@@ -35,11 +68,40 @@ def forms(draw):
         end_of_text=draw(st.booleans()),
         begin_of_text=draw(st.sampled_from(list(BEGINNINGS))),
         max_tokens=draw(st.integers(1, MOST["max_tokens"])),
-        rank=draw(st.sampled_from(list(RANKS))),
-        matches=draw(st.integers(1, MOST["matches"])),
+        exclude=draw(line),
+        exclude_words=written_words(draw(words)),
+        stop_words=draw(st.booleans()),
         seconds=draw(st.integers(1, MOST["seconds"])),
         expansions=draw(st.integers(1, MOST["expansions"])),
+        **draw(edit_values()),
+        **draw(st.sampled_from(list(TRAVERSALS)).flatmap(traversal_values)),
     )
+
+
+@st.composite
+def edit_values(draw):
+    if draw(st.booleans()):
+        return {}
+    kinds = draw(st.tuples(st.booleans(), st.booleans(), st.booleans()).filter(any))
+    return {
+        "edits": draw(st.integers(1, MOST["edits"])),
+        "edit_where": draw(st.sampled_from(list(EDITED_PARTS))),
+        "edit_alphabet": draw(line.filter(bool)),
+        **dict(zip(("insertions", "deletions", "substitutions"), kinds, strict=True)),
+    }
+
+
+def traversal_values(traversal):
+    settings = {
+        BEST_FIRST: {"rank": st.sampled_from(list(RANKS)), "matches": st.integers(1, MOST["matches"])},
+        SAMPLE: {
+            "samples": st.integers(1, MOST["samples"]),
+            "seed": st.integers(0, MOST["seed"]),
+            "prefix_by": st.sampled_from(list(PREFIX_DRAWS)),
+        },
+        DISTRIBUTION: {"tolerance": st.floats(0.0, LARGEST_TOLERANCE)},
+    }
+    return st.fixed_dictionaries({"traversal": st.just(traversal), **settings[traversal]})
 
 
 @given(forms())
@@ -52,6 +114,61 @@ def test_an_untouched_form_is_a_plain_question():
     assert specification.query == Query("a")
     assert specification.traversal == ShortestPath("conditional")
     assert specification.limits == Limits(matches=50)
+
+
+def test_each_traversal_is_made_of_its_own_settings():
+    form = Form(pattern="a", matches=7, samples=20, seed=3, prefix_by="Edges", tolerance=0.25, rank="Whole string")
+    made = {
+        traversal: dataclasses.replace(form, traversal=traversal).specification().traversal for traversal in TRAVERSALS
+    }
+    assert made == {
+        BEST_FIRST: ShortestPath("joint"),
+        SAMPLE: Sampling(20, 3, "edges"),
+        DISTRIBUTION: Distribution(0.25),
+    }
+
+
+def test_only_a_best_first_search_ends_after_so_many_matches():
+    form = Form(pattern="a", matches=7)
+    assert form.limits().matches == 7
+    assert dataclasses.replace(form, traversal=SAMPLE).limits().matches is None
+    assert dataclasses.replace(form, traversal=DISTRIBUTION).limits().matches > MOST["matches"]
+
+
+def test_edits_and_exclusions_are_part_of_the_question():
+    query = Form(
+        pattern="a",
+        edits=2,
+        edit_where="Pattern",
+        deletions=False,
+        edit_alphabet="[a-z]",
+        exclude=".*b",
+        stop_words=True,
+    ).query()
+    assert query.edits == Edits(2, "pattern", deletions=False, alphabet="[a-z]")
+    assert query.exclude == Exclude(".*b", stop_words=True)
+
+
+def test_without_edits_their_settings_mean_nothing():
+    assert Form(pattern="a", edit_where="Prefix", edit_alphabet="", insertions=False).query() == Query("a")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ()),
+        (" , \n,", ()),
+        ("art, New York\nscience", ("art", "New York", "science")),
+        (r"Washington\, D.C., back\slash", ("Washington, D.C.", r"back\slash")),
+    ],
+)
+def test_a_list_of_words_is_read_as_it_is_typed(text, words):
+    assert words_of(text) == words
+
+
+@given(words)
+def test_a_list_of_words_is_read_back(words):
+    assert words_of(written_words(words)) == words
 
 
 def test_values_left_empty_take_their_defaults():
@@ -69,7 +186,8 @@ def test_a_free_boundary_has_one_encoding():
 
 
 def test_values_beyond_the_dashboards_ceilings_are_cut():
-    form = Form(pattern="a", matches=10**9, seconds=10**9, expansions=10**9, max_tokens=10**9)
+    form = Form(pattern="a", matches=10**9, seconds=10**9, expansions=10**9, max_tokens=10**9, samples=10**9)
+    assert dataclasses.replace(form, traversal=SAMPLE).specification().traversal.count == MOST["samples"]
     assert form.specification().limits.matches == MOST["matches"]
     assert form.specification().limits.seconds == MOST["seconds"]
     assert form.specification().limits.expansions == MOST["expansions"]
@@ -91,6 +209,14 @@ def test_limits_that_are_off_become_the_ceilings():
         ({"top_p": 1.5}, "top-p"),
         ({"matches": 0}, "matches"),
         ({"max_tokens": 0}, "at least 1 token"),
+        ({"traversal": "Walk"}, "'Best first', 'Sample', 'Distribution'"),
+        ({"traversal": SAMPLE, "samples": 0}, "at least 1 draw"),
+        ({"traversal": SAMPLE, "seed": -1}, "seed"),
+        ({"traversal": DISTRIBUTION, "tolerance": -0.5}, "tolerance"),
+        ({"edits": 3}, "0, 1 or 2"),
+        ({"edits": 1, "insertions": False, "deletions": False, "substitutions": False}, "at least one"),
+        ({"edits": 1, "edit_alphabet": ""}, "alphabet"),
+        ({"edits": 1, "edit_where": "Nowhere"}, "'Both', 'Prefix', 'Pattern'"),
         ({"encoding": "Some"}, "'All', 'Canonical'"),
         ({"model": "  "}, "name of a model"),
     ],
