@@ -8,54 +8,91 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections.abc import Sequence
 
-from engine.query import Boundary, Decoding, Encoding, Limits, Query
+from engine.command_line.groups import group_names
+from engine.command_line.options import BEST_MATCHES
+from engine.errors import RelensError
+from engine.query import Boundary, Distribution, Encoding, Limits, Query, Record, Sampling, ShortestPath
 from engine.runs.specification import SearchSpecification
 
 
 def as_python(specification: SearchSpecification) -> str:
-    """A script that prints the matches of `specification`."""
-    query, traversal = specification.query, specification.traversal
-    names = ["Limits", "Query", "ShortestPath", "load_model", "search"]
+    """A script that prints the matches; of a sample or a distribution, the shares of groups too."""
+    query, traversal, limits = specification.query, specification.traversal, specification.limits
+    names = {"Query", "load_model", "search", type(traversal).__name__}
     arguments = [f"prefix={_literal(query.prefix)}"] if query.prefix else []
     arguments.append(f"pattern={_literal(query.pattern)}")
-    for name, kind in (("encoding", Encoding), ("prefix_encoding", Encoding), ("boundary", Boundary)):
+    for name in ("encoding", "prefix_encoding", "boundary"):
         value = getattr(query, name)
         if value is not _default(Query, name):
-            arguments.append(f"{name}={kind.__name__}.{value.name}")
-            names.append(kind.__name__)
-    if query.decoding != Decoding():
-        arguments.append(f"decoding=Decoding({_differences(query.decoding)})")
-        names.append("Decoding")
+            arguments.append(f"{name}={type(value).__name__}.{value.name}")
+            names.add(type(value).__name__)
+    for name in ("edits", "exclude", "decoding"):
+        record = getattr(query, name)
+        # Without an edit it does not matter what edits would be like.
+        if record != type(record)() and (name == "decoding" or record):
+            arguments.append(f"{name}={_built(record)}")
+            names.add(type(record).__name__)
     for name in ("begin_of_text", "end_of_text", "max_tokens"):
         if getattr(query, name) != _default(Query, name):
             arguments.append(f"{name}={getattr(query, name)!r}")
-    body = "".join(f"    {argument},\n" for argument in arguments)
-    limits = _differences(specification.limits)
-    return (
-        f"from engine import {', '.join(sorted(set(names)))}\n\n"
-        f"query = Query(\n{body})\n"
-        f"model = load_model({specification.model!r})\n"
-        f"run = search(model, query, ShortestPath(rank={traversal.rank!r}), Limits({limits}))\n"
-        "for match in run:\n"
-        "    print(match.text, match.decoder_log_prob)\n"
+    asked = ["model", "query", _built(traversal)]
+    if limits != Limits():
+        asked.append(_built(limits))
+        names.add("Limits")
+    groups = () if isinstance(traversal, ShortestPath) else _group_names(query)
+    modules = ["import math"] if isinstance(traversal, Distribution) else []
+    modules += ["from collections import Counter"] if groups else []
+    return "\n".join(
+        [
+            *modules,
+            *([""] if modules else []),
+            f"from engine import {', '.join(sorted(names))}",
+            "",
+            "query = Query(",
+            *(f"    {argument}," for argument in arguments),
+            ")",
+            f"model = load_model({specification.model!r})",
+            f"run = search({', '.join(asked)})",
+            *_loop(traversal, groups),
+            "",
+        ]
     )
 
 
+def _loop(traversal: Record, groups: Sequence[str]) -> list[str]:
+    """The lines that print what is found, by what the numbers of this traversal mean."""
+    shown = "match.text, match.decoder_log_prob"
+    if isinstance(traversal, Sampling):
+        shown = "match.text, match.count, match.weight"
+    elif isinstance(traversal, Distribution):
+        shown = "match.text, math.exp(match.decoder_log_prob)"
+    lines = ["for match in run:", f"    print({shown})"]
+    if not groups:
+        return lines
+    values = ", ".join(f"match.groups[{name!r}]" for name in groups)
+    return [
+        "shares = Counter()",
+        *lines,
+        f"    shares[{values}] += match.count * match.weight",
+        "for values, share in shares.most_common():",
+        "    print(values, share / shares.total())",
+    ]
+
+
 def as_command(specification: SearchSpecification) -> str:
-    """A command line that prints the matches of `specification`."""
-    query, limits = specification.query, specification.limits
-    words = ["python", "-m", "engine", query.pattern]
-    if query.pattern.startswith("-"):
-        words = ["python", "-m", "engine"]
-    if query.prefix:
-        words += _option("prefix", query.prefix)
-    if specification.model:
-        words += _option("model", specification.model)
+    """A command line that prints the matches; of a sample or a distribution, the shares of groups too."""
+    query = specification.query
+    words = ["python", "-m", "engine"]
+    words += [] if query.pattern.startswith("-") else [query.pattern]
+    words += _option("prefix", query.prefix) if query.prefix else []
+    words += _option("model", specification.model)
     words += _option("encoding", query.encoding.value) if query.encoding is not Encoding.ALL else []
     if query.prefix_encoding is not Encoding.CANONICAL or query.boundary is Boundary.FREE:
         words += _option("prefix-encoding", query.prefix_encoding.value)
     words += _option("boundary", query.boundary.value) if query.boundary is not Boundary.TOKEN else []
+    words += _edit_options(query) + _exclude_options(query)
     if query.decoding.top_k is not None:
         words += _option("top-k", str(query.decoding.top_k))
     if query.decoding.top_p is not None:
@@ -63,24 +100,77 @@ def as_command(specification: SearchSpecification) -> str:
     if query.decoding.temperature != 1.0:
         words += _option("temperature", repr(query.decoding.temperature))
     if query.begin_of_text is not None:
-        words += ["--begin-of-text" if query.begin_of_text else "--no-begin-of-text"]
+        words += [_switch("begin-of-text", query.begin_of_text)]
     words += ["--end-of-text"] if query.end_of_text else []
     if query.max_tokens != _default(Query, "max_tokens"):
         words += _option("max-tokens", str(query.max_tokens))
-    words += _option("rank", specification.traversal.rank)
-    for name in ("matches", "seconds", "expansions"):
-        value = getattr(limits, name)
-        # A terminal is given fewer matches than `Limits` allows, so their number is always said.
-        if value is not None and (name == "matches" or value != _default(Limits, name)):
-            words += _option(name, f"{value:g}" if isinstance(value, float) else str(value))
-    if query.pattern.startswith("-"):
-        words += ["--", query.pattern]
+    words += _traversal_options(specification) + _limit_options(specification)
+    words += ["--", query.pattern] if query.pattern.startswith("-") else []
     return shlex.join(words)
+
+
+def _edit_options(query: Query) -> list[str]:
+    words: list[str] = []
+    if query.edits:
+        for name, value in _differences(query.edits).items():
+            option = {"distance": "edits", "where": "edit-where", "alphabet": "edit-alphabet"}.get(name, name)
+            words += [_switch(option, value)] if isinstance(value, bool) else _option(option, str(value))
+    return words
+
+
+def _exclude_options(query: Query) -> list[str]:
+    words = _option("exclude", query.exclude.regex) if query.exclude.regex else []
+    for word in query.exclude.words:
+        words += _option("exclude-word", word)
+    return words + (["--exclude-stop-words"] if query.exclude.stop_words else [])
+
+
+def _traversal_options(specification: SearchSpecification) -> list[str]:
+    traversal = specification.traversal
+    if isinstance(traversal, ShortestPath):
+        return _option("rank", traversal.rank) if traversal != ShortestPath() else []
+    words = _option("traversal", traversal.kind)
+    for name, value in _differences(traversal).items():
+        words += _option("samples" if name == "count" else name.replace("_", "-"), str(value))
+    for group in _group_names(specification.query):
+        words += _option("by", group)
+    return words
+
+
+def _limit_options(specification: SearchSpecification) -> list[str]:
+    limits, words = specification.limits, []
+    is_best_first = isinstance(specification.traversal, ShortestPath)
+    # A terminal is given fewer matches than `Limits` allows.
+    terminal = dataclasses.replace(Limits(), matches=BEST_MATCHES if is_best_first else None)
+    names = ["seconds", "expansions"]
+    names += ["matches"] if not isinstance(specification.traversal, Sampling) else []
+    names += ["prefixes"] if isinstance(specification.traversal, Distribution) else []
+    for name in names:
+        value = getattr(limits, name)
+        if value != getattr(terminal, name):
+            words += _option(name, "none" if value is None else _number(value))
+    return words
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
 
 
 def _option(name: str, value: str) -> list[str]:
     # A value that begins with a dash would be taken for an option of its own.
     return [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
+
+
+def _switch(name: str, is_on: bool) -> str:
+    return f"--{name}" if is_on else f"--no-{name}"
+
+
+def _group_names(query: Query) -> tuple[str, ...]:
+    """The named groups of the query; none where its expressions are wrong, which is said elsewhere."""
+    try:
+        return group_names(query)
+    except RelensError:
+        return ()
 
 
 def _literal(text: str) -> str:
@@ -89,13 +179,22 @@ def _literal(text: str) -> str:
     return f'r"{text}"' if plain and "\\" in text else repr(text)
 
 
-def _differences(record: Decoding | Limits) -> str:
-    untouched = type(record)()
-    return ", ".join(
-        f"{item.name}={getattr(record, item.name)!r}"
-        for item in dataclasses.fields(record)
-        if getattr(record, item.name) != getattr(untouched, item.name)
+def _built(record: Record) -> str:
+    """The record as Python builds it, with what differs from the defaults."""
+    arguments = (
+        f"{name}={_literal(value) if isinstance(value, str) else repr(value)}"
+        for name, value in _differences(record).items()
     )
+    return f"{type(record).__name__}({', '.join(arguments)})"
+
+
+def _differences(record: Record) -> dict[str, object]:
+    untouched = type(record)()
+    return {
+        item.name: getattr(record, item.name)
+        for item in dataclasses.fields(record)  # type: ignore[arg-type]
+        if getattr(record, item.name) != getattr(untouched, item.name)
+    }
 
 
 def _default(record: type, name: str) -> object:

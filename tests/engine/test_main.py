@@ -10,27 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.__main__ import argument_parser, main, printable, query_of
-from engine.query import Boundary, Decoding, Encoding, Query
+from engine.__main__ import main
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_options_become_the_query():
-    options = argument_parser().parse_args(
-        ["a+", "--prefix", "b", "--boundary", "free", "--encoding", "canonical", "--top-k", "5", "--end-of-text"]
-    )
-    assert query_of(options) == Query(
-        "a+",
-        prefix="b",
-        boundary=Boundary.FREE,
-        encoding=Encoding.CANONICAL,
-        prefix_encoding=Encoding.CANONICAL,
-        decoding=Decoding(top_k=5),
-        end_of_text=True,
-    )
-    assert query_of(argument_parser().parse_args(["a"])) == Query("a")
-    assert query_of(argument_parser().parse_args(["a", "--greedy"])).decoding == Decoding.greedy()
 
 
 def test_json_lines(tiny_model_folder, capsys):
@@ -60,6 +42,12 @@ def test_lines_for_people(tiny_model_folder, capsys):
         (["[^\\s\\S]"], 2, ""),
         (["a", "--model", "/no/such/folder"], 1, "folder"),
         (["a", "--matches", "0"], 2, "above 0"),
+        (["a", "--seed", "3"], 2, "--traversal sampling"),
+        (["(?P<x>a)", "--traversal", "sampling", "--by", "y"], 2, "no group called 'y'; its named groups are x"),
+        (["a", "--traversal", "distribution", "--by", "y"], 2, "it has no named groups"),
+        (["a", "--exclude", "(b"], 2, "^"),
+        (["a", "--edits", "1", "--edit-alphabet", "ab"], 2, "^"),
+        (["a", "--exclude", ".*"], 2, "excluded"),
     ],
 )
 def test_refusals_are_one_sentence(arguments, status, words, capsys):
@@ -81,8 +69,3 @@ def test_a_reader_that_leaves(tiny_model_folder):
     errors = process.stderr.read().decode()
     assert process.wait(60) == 0
     assert "Traceback" not in errors
-
-
-def test_control_characters_are_shown_not_obeyed():
-    assert printable("a\x1b[2Jb\n") == r"a\x1b[2Jb\n"
-    assert printable("é 日") == "é 日"

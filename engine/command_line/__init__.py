@@ -1,0 +1,1 @@
+"""The command line: its options and its lines; `engine.__main__` runs it."""

@@ -1,0 +1,130 @@
+"""What the command line prints for people: a line a match, a table of shares, and a sentence at the end.
+
+     P(pattern)     log P   decoder   prefix|pattern   (~ not the canonical encoding)
+         0.0312    -3.466    -2.197   The |dig  {animal=dog}  (substitution at 5: 'o' -> 'i')
+
+What a model writes may hold anything, so everything goes through `printable`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from engine.query import Distribution, Sampling, Traversal
+from engine.runs.export import edit_text
+
+if TYPE_CHECKING:
+    from engine.command_line.shares import Shares
+    from engine.statistics import Estimate
+    from engine.traversal.results import Match, Progress
+    from engine.traversal.summaries import GroupResult, StringResult
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with what a terminal would obey instead of show written as an escape."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def heading(traversal: Traversal) -> str:
+    """What the columns of `match_line` are."""
+    drawn = f"{'draws':>6} {'weight':>9} " if isinstance(traversal, Sampling) else ""
+    return f"{drawn}{'P(pattern)':>10} {'log P':>9} {'decoder':>9}   prefix|pattern   (~ not the canonical encoding)"
+
+
+def match_line(match: Match, traversal: Traversal) -> str:
+    """One match: probability of the pattern given the prefix, its log, the log under the decoding rule, the string.
+
+    Of a sample, before these how often it was drawn and the weight of each draw. Then the named groups and the edits,
+    where there are any; a group that could not be told is a question mark.
+    """
+    drawn = f"{match.count:>6} {match.weight:>9.3g} " if isinstance(traversal, Sampling) else ""
+    mark = " " if match.is_canonical else "~"
+    pattern_text = match.text[len(match.prefix_text) :]
+    return (
+        f"{drawn}{math.exp(match.log_prob):>10.3g} {match.log_prob:>9.3f} {match.decoder_log_prob:>9.3f} {mark}"
+        f" {printable(match.prefix_text)}|{printable(pattern_text)}{_remarks(match)}"
+    )
+
+
+def _remarks(match: Match) -> str:
+    groups = ", ".join(f"{name}={_value(value)}" for name, value in match.groups.items())
+    edits = "; ".join(edit_text(edit.to_json()) for edit in match.edits)
+    return (f"  {{{groups}}}" if groups else "") + (f"  ({printable(edits)})" if edits else "")
+
+
+def _value(value: str | None) -> str:
+    return "?" if value is None else printable(value)
+
+
+def share_lines(shares: Shares) -> list[str]:
+    """The table of shares, with its heading; no lines where none were asked for."""
+    if not shares.by:
+        return []
+    given = f"   given {', '.join(shares.given)}" if shares.given else ""
+    interval = f" {'low':>9} {'high':>9} {'draws':>6}" if shares.draws is not None else ""
+    lines = [f"{'share':>10}{interval}   {', '.join(shares.by)}{given}"]
+    for result in shares.results:
+        sure = f" {result.low:>9.3g} {result.high:>9.3g} {result.count:>6}" if shares.draws is not None else ""
+        lines.append(f"{result.share:>10.3g}{sure}   {_name_of(result)}")
+    return lines
+
+
+def summary(progress: Progress, traversal: Traversal, shares: Shares | None = None) -> str:
+    """What the search did and found as a whole, in a few sentences."""
+    found = f"{progress.matches} matches"
+    if isinstance(traversal, Sampling):
+        failed = f" ({progress.failed} led nowhere)" if progress.failed else ""
+        found = f"{progress.samples} of {traversal.count} draws{failed}, {progress.matches} of them distinct,"
+    elif isinstance(traversal, Distribution) and progress.prefixes > 1:
+        found = f"{progress.matches} matches after {progress.prefixes} prefix strings"
+    work = (
+        f"{found} in {progress.seconds_total:.1f} s ({progress.seconds_model:.1f} s in the model,"
+        f" {progress.forwards} forwards, {progress.tokens_computed} tokens); {_ENDS.get(progress.ended, 'unfinished')}."
+    )
+    return " ".join([work, *_mass(progress, traversal, shares), *_composition(shares)])
+
+
+_ENDS = {
+    "exhausted": "the language is exhausted",
+    "matches": "the number of matches asked for is reached",
+    "expansions": "the limit of expansions is reached",
+    "seconds": "the time limit is reached",
+    "stopped": "stopped",
+    "tolerance": "what is still open is within the tolerance",
+    "drawn": "all is drawn",
+}
+
+
+def _mass(progress: Progress, traversal: Traversal, shares: Shares | None) -> list[str]:
+    """How probable a match is at all: bounds, or of a sample an estimate."""
+    event = "The prefix and then a match comes" if progress.mass_is_joint else "The output begins with a match"
+    if isinstance(traversal, Sampling):
+        mass = shares.mass if shares is not None else None
+        return [f"{event} with probability {_estimate(mass)}."] if mass is not None else []
+    certain = progress.found_mass + progress.remaining_mass
+    return [f"{event} with probability {progress.found_mass:.3g} to {certain:.3g}."]
+
+
+def _composition(shares: Shares | None) -> list[str]:
+    sentences = []
+    if shares is not None and shares.effective_samples is not None:
+        sentences.append(f"The sample is worth {shares.effective_samples:.0f} draws of equal weight.")
+    if shares is not None and shares.noncanonical is not None and shares.noncanonical.value > 0.0:
+        share = _estimate(shares.noncanonical)
+        sentences.append(f"Other token sequences than the tokenizer's own make up {share} of what was found.")
+    return sentences
+
+
+def _estimate(estimate: Estimate) -> str:
+    if estimate.low == estimate.high:
+        return f"{estimate.value:.3g}"
+    return f"{estimate.value:.3g} ({estimate.low:.3g} to {estimate.high:.3g})"
+
+
+def _name_of(result: StringResult | GroupResult) -> str:
+    """The string with its prefix apart, or the values of the groups."""
+    text = getattr(result, "text", None)
+    if text is None:
+        return ", ".join(f"{name}={_value(value)}" for name, value in result.values.items())
+    return f"{printable(result.prefix_text)}|{printable(text[len(result.prefix_text) :])}"
