@@ -30,6 +30,7 @@ from engine.language.language import LanguageCompiler
 from engine.query import Encoding, Limits, Query, Record
 from engine.runs.graphs import Graph, GraphArc, language_graph, token_graph
 from engine.runs.warm_pool import WarmPool
+from engine.tokens.boundary_advice import BoundaryAdvice
 from engine.tokens.compiled import compile_query
 from engine.tokens.tokenizer import Tokenizer
 
@@ -49,7 +50,8 @@ class Preview(Record):
     strings: how many strings the language has, in words; finite: whether that is a finite number. examples: a few of
     its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_states, token_arcs:
     of the automaton over tokens, None where it is made as it is reached. notes: what the user should know of the
-    encoding. seconds: to compute all of this.
+    encoding. advice: where the boundary forbids a token of the tokenizer's, and what helps; None where it does not.
+    seconds: to compute all of this.
     """
 
     prefix_parts: tuple[ExplainedPart, ...]
@@ -65,6 +67,7 @@ class Preview(Record):
     token_arcs: int | None
     notes: tuple[str, ...]
     seconds: float
+    advice: BoundaryAdvice | None = None
 
 
 def preview_query(
@@ -82,6 +85,7 @@ def preview_query(
     compiled = compile_query(query, tokenizer, limits or Limits(), compiler)
     whole = compiled.language.whole
     count = count_strings(whole)
+    advice = compiled.advice
     return Preview(
         prefix_parts=_explained(query.prefix),
         pattern_parts=_explained(query.pattern),
@@ -96,6 +100,7 @@ def preview_query(
         token_arcs=compiled.sizes.token_arcs,
         notes=compiled.notes,
         seconds=time.perf_counter() - begun,
+        advice=advice,
     )
 
 

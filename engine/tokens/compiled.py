@@ -5,6 +5,8 @@
 How prefix and pattern are put together is the query's boundary (design section 2). FREE: the whole string is encoded
 as one, so there is one automaton, and an arc is a prefix arc iff the string it reaches still begins some prefix. TOKEN:
 each part is encoded by itself and `QueryAutomaton` joins them. Without a prefix both are the same.
+
+Strings that are excluded and still in the automaton (`Language.excluded`) are asked about where a match is found.
 """
 
 from __future__ import annotations
@@ -12,17 +14,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from engine.language.automaton import ByteAutomaton
+from engine.errors import NoEncodingError, QueryError
 from engine.language.counting import count_strings
 from engine.language.language import Language, LanguageCompiler
-from engine.query import Boundary, Encoding, Limits, Query, Record
+from engine.query import Boundary, Limits, Query, Record
 from engine.tokens.automaton import TokenAutomaton
-from engine.tokens.canonical import canonical_encodings
-from engine.tokens.encodings import all_encodings
+from engine.tokens.boundary_advice import BoundaryAdvice, boundary_advice
+from engine.tokens.encoded import encodings
+from engine.tokens.exclusion import AllowedPattern, AllowedWhole, accepts_text
+from engine.tokens.given_prefix import given_at_boundary, given_in_whole
 from engine.tokens.notes import notes
-from engine.tokens.query_automaton import QueryAutomaton
-from engine.tokens.text_start import with_dropped_space
+from engine.tokens.query_automaton import QueryAutomaton, Way
 from engine.tokens.tokenizer import Tokenizer
 
 Compiler = LanguageCompiler
@@ -38,8 +42,9 @@ MOST_DIGITS = 4000
 class Sizes(Record):
     """How large things came out.
 
-    strings: of the language, None where there is no end of them or the number has more than 4,000 digits. token_states,
-    token_arcs: None where they are made only as a search reaches them, and are infinite or many.
+    strings: of the language, None where there is no end of them, where excluded strings are still to be taken out, or
+    where the number has more than 4,000 digits. token_states, token_arcs: None where they are made only as a search
+    reaches them, and are infinite or many.
     """
 
     language_states: int
@@ -53,24 +58,60 @@ class Sizes(Record):
 class CompiledQuery:
     """A query, the language it asks about, and that language in the tokens of one tokenizer.
 
-    seconds: how long the compilation took. notes: plain sentences for the reader about what this answer means.
+    ways: the token automata of `language.ways`, None for a way that the tokens cannot spell; empty where prefix and
+    pattern are encoded as one. seconds: how long the compilation took. notes: plain sentences for the reader about what
+    this answer means. limits, compiler: what it was compiled with.
     """
 
     query: Query
     language: Language
     automaton: TokenAutomaton
+    ways: tuple[Way | None, ...]
     tokenizer: Tokenizer
     seconds: float
     sizes: Sizes
     notes: tuple[str, ...]
+    limits: Limits
+    compiler: Compiler
+
+    @cached_property
+    def advice(self) -> BoundaryAdvice | None:
+        """What to know where the boundary forbids a token of the tokenizer's, worked out when it is asked for."""
+        return boundary_advice(self.query, self.language, self.tokenizer, self.limits, self.compiler)
 
     def accepts_text(self, text: str) -> bool:
         """Whether `text`, prefix included, is a string of the language."""
-        return self.language.whole.accepts(text)
+        return accepts_text(self.language, text)
 
     def accepts_tokens(self, token_ids: Sequence[int]) -> bool:
         """Whether the token sequence is a match: spells a string of the language, encoded as the query demands."""
         return self.automaton.accepts(token_ids)
+
+    def given(self, prefix_text: str) -> TokenAutomaton:
+        """The automaton of the query with its prefix fixed to one string (without a prefix: the query's own).
+
+        TOKEN boundary: the encodings of the string, then those of the pattern. FREE: the encodings of all texts of the
+        language that begin with the string; its prefix arcs are those that stay within it. Raises `QueryError` for a
+        text that is no string of the prefix, and its subclass `NoEncodingError` for one that cannot be spelled.
+        """
+        if not self.language.prefix.accepts(prefix_text):
+            raise QueryError(f"{prefix_text!r} is not a string of the prefix.")
+        if not self.query.prefix:
+            return self.automaton
+        if not self.ways:
+            return given_in_whole(prefix_text, self.automaton, self.tokenizer)
+        for way, (prefix, _) in zip(self.ways, self.language.ways, strict=True):
+            if way is not None and prefix.accepts(prefix_text):
+                return given_at_boundary(
+                    prefix_text, way.pattern, self.tokenizer, self.query.prefix_encoding, self.limits
+                )
+        raise NoEncodingError(f"What follows {prefix_text!r} has no encoding in this vocabulary.")
+
+    def prefix_paths(self) -> TokenAutomaton | None:
+        """The encodings of all strings of the prefix, each by itself, to count and draw; None without a prefix."""
+        if not self.query.prefix:
+            return None
+        return encodings(self.language.prefix, self.tokenizer, self.query.prefix_encoding, self.limits)
 
     def is_canonical(self, token_ids: Sequence[int], prefix_tokens: int) -> bool:
         """Whether the tokenizer itself gives these tokens, where the first `prefix_tokens` of them are prefix arcs.
@@ -81,13 +122,14 @@ class CompiledQuery:
         tokens = list(token_ids)
         if not is_split(self.query):
             return self.tokenizer.is_canonical(tokens)
-        return any(self._is_canonical_split(tokens, end) for end in range(prefix_tokens, -1, -1))
+        return any(self._is_canonical_split(tokens[:end], tokens[end:]) for end in range(prefix_tokens, -1, -1))
 
-    def _is_canonical_split(self, tokens: list[int], end: int) -> bool:
-        head, tail = tokens[:end], tokens[end:]
+    def _is_canonical_split(self, head: list[int], tail: list[int]) -> bool:
+        """Whether `head` is the encoding of a prefix and `tail` that of a pattern, in one of the ways."""
+        start, rest = self.tokenizer.decode_bytes(head), self.tokenizer.decode_bytes(tail, continues=True)
         return (
-            self.language.prefix.accepts(self.tokenizer.decode_bytes(head))
-            and self.language.pattern.accepts(self.tokenizer.decode_bytes(tail, continues=True))
+            any(prefix.accepts(start) and pattern.accepts(rest) for prefix, pattern in self.language.ways)
+            and not (self.language.excluded is not None and self.language.excluded.accepts(rest))
             and self.tokenizer.is_canonical(head)
             and self.tokenizer.is_canonical(tail, continues=True)
         )
@@ -108,34 +150,65 @@ def compile_query(
     `NoEncodingError` when no string of the language can be spelled with the tokenizer's tokens.
     """
     begun = time.perf_counter()
-    limits = limits or Limits()
-    language = (compiler or _default_compiler())(query, limits)
+    limits, compiler = limits or Limits(), compiler or _default_compiler()
+    language = compiler(query, limits)
+    excluded = language.excluded
+    ways: tuple[Way | None, ...] = ()
     if is_split(query):
-        automaton: TokenAutomaton = QueryAutomaton(
-            encodings(language.prefix, tokenizer, query.prefix_encoding, limits),
-            encodings(language.pattern, tokenizer, query.encoding, limits, continues=True),
-        )
+        ways = _encoded_ways(query, language, tokenizer, limits)
+        spelled = [way for way in ways if way is not None]
+        parts = [part for way in spelled for part in way]
+        if excluded is not None:
+            ways = tuple(way and Way(way.prefix, AllowedPattern(way.pattern, excluded, tokenizer)) for way in ways)
+        automaton: TokenAutomaton = QueryAutomaton([way for way in ways if way is not None])
     else:
         automaton = encodings(language.whole, tokenizer, query.encoding, limits)
+        parts = [automaton]
+        if excluded is not None:
+            automaton = AllowedWhole(automaton, language, tokenizer)
     count = count_strings(language.whole)
     token_states, token_arcs = automaton.states, automaton.arc_count
     if token_states is None and count is not None:
         token_states, token_arcs = counted(automaton)
+    is_known = count is not None and excluded is None and count.bit_length() < MOST_DIGITS * 3
     return CompiledQuery(
         query=query,
         language=language,
         automaton=automaton,
+        ways=ways,
         tokenizer=tokenizer,
         seconds=time.perf_counter() - begun,
         sizes=Sizes(
             language_states=language.whole.states,
             language_arcs=language.whole.arcs,
-            strings=count if count is None or count.bit_length() < MOST_DIGITS * 3 else None,
+            strings=count if is_known else None,
             token_states=token_states,
             token_arcs=token_arcs,
         ),
-        notes=notes(language, automaton, tokenizer, is_split=is_split(query)),
+        notes=notes(query, language, parts, tokenizer),
+        limits=limits,
+        compiler=compiler,
     )
+
+
+def _encoded_ways(query: Query, language: Language, tokenizer: Tokenizer, limits: Limits) -> tuple[Way | None, ...]:
+    """The token automata of each way; None for one whose prefix or pattern cannot be spelled, while another can."""
+    ways: list[Way | None] = []
+    refusal: NoEncodingError | None = None
+    for prefix, pattern in language.ways:
+        try:
+            ways.append(
+                Way(
+                    encodings(prefix, tokenizer, query.prefix_encoding, limits),
+                    encodings(pattern, tokenizer, query.encoding, limits, continues=True),
+                )
+            )
+        except NoEncodingError as error:
+            ways.append(None)
+            refusal = refusal or error
+    if refusal is not None and not any(ways):
+        raise refusal
+    return tuple(ways)
 
 
 def counted(automaton: TokenAutomaton) -> tuple[int | None, int | None]:
@@ -157,13 +230,3 @@ def _default_compiler() -> Compiler:
     from engine.language.compile import compile_language
 
     return compile_language
-
-
-def encodings(
-    automaton: ByteAutomaton, tokenizer: Tokenizer, encoding: Encoding, limits: Limits, continues: bool = False
-) -> TokenAutomaton:
-    """The token automaton of one language; with `continues` its strings go on from a text before them."""
-    if encoding is Encoding.CANONICAL:
-        return canonical_encodings(automaton, tokenizer, limits, continues)
-    spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
-    return all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.language.automaton import ByteAutomaton
-from engine.language.counting import example_strings
 from engine.language.language import Language
+from engine.query import Query
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.tokenizer import Tokenizer
 
-#: Examples of prefix and pattern that are tried when looking for a string that the tokenizer would cut elsewhere.
-EXAMPLES = 3
 
-
-def notes(language: Language, automaton: TokenAutomaton, tokenizer: Tokenizer, is_split: bool) -> tuple[str, ...]:
-    """The notes on one compiled query; `is_split` says that prefix and pattern are encoded apart."""
-    found = [_confirmation(automaton, tokenizer), _size(automaton), _missing_bytes(language.whole, tokenizer)]
-    if is_split:
-        found.append(_boundary(language, tokenizer))
+def notes(query: Query, language: Language, parts: Sequence[TokenAutomaton], tokenizer: Tokenizer) -> tuple[str, ...]:
+    """The notes on one compiled query. parts: the token automata it is made of, before anything is excluded."""
+    found = [
+        _confirmation(parts, tokenizer),
+        _size(parts),
+        _missing_bytes(language.whole, tokenizer),
+        _exclusion(query, language),
+    ]
     if tokenizer.drops_first_space:
         found.append(
             "This tokenizer puts a space before a text: the first token of a match spells one that the text lacks."
@@ -26,8 +28,8 @@ def notes(language: Language, automaton: TokenAutomaton, tokenizer: Tokenizer, i
     return tuple(sentence for sentence in found if sentence)
 
 
-def _confirmation(automaton: TokenAutomaton, tokenizer: Tokenizer) -> str:
-    if not automaton.needs_confirmation:
+def _confirmation(parts: Sequence[TokenAutomaton], tokenizer: Tokenizer) -> str:
+    if not any(part.needs_confirmation for part in parts):
         return ""
     return (
         f"The canonical encodings of this language under this tokenizer ({tokenizer.family}) are not known ahead; "
@@ -35,10 +37,21 @@ def _confirmation(automaton: TokenAutomaton, tokenizer: Tokenizer) -> str:
     )
 
 
-def _size(automaton: TokenAutomaton) -> str:
-    if automaton.needs_confirmation or not automaton.may_have_dead_ends:
+def _size(parts: Sequence[TokenAutomaton]) -> str:
+    if not any(part.may_have_dead_ends and not part.needs_confirmation for part in parts):
         return ""
     return "This language is too large to work out ahead; the search may try beginnings that no match continues."
+
+
+def _exclusion(query: Query, language: Language) -> str:
+    if not query.exclude:
+        return ""
+    if language.excluded is None:
+        return "Excluded strings were taken out of the automaton."
+    return (
+        "Taking the excluded strings out ahead would make the automaton too large, so each match is checked when it is "
+        "found; the mass that is still open may include them."
+    )
 
 
 def _missing_bytes(whole: ByteAutomaton, tokenizer: Tokenizer) -> str:
@@ -49,17 +62,3 @@ def _missing_bytes(whole: ByteAutomaton, tokenizer: Tokenizer) -> str:
     names = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (" and others" if len(missing) > 8 else "")
     plural = "these bytes" if len(missing) > 1 else "this byte"
     return f"Strings with {names} may have no encoding: the vocabulary has no token for {plural} alone."
-
-
-def _boundary(language: Language, tokenizer: Tokenizer) -> str:
-    """Whether the tokenizer would cut some string elsewhere than between prefix and pattern, by example."""
-    for prefix in example_strings(language.prefix, EXAMPLES):
-        for pattern in example_strings(language.pattern, EXAMPLES):
-            apart = tokenizer.encode(prefix) + tokenizer.encode(pattern, continues=True)
-            if tokenizer.encode(prefix + pattern) != apart:
-                end = prefix[-12:] if len(prefix) <= 12 else "…" + prefix[-12:]
-                return (
-                    f"The tokenizer would not cut {end + pattern!r} after {end!r}: "
-                    "a free boundary, where the whole string is encoded as one, gives another answer."
-                )
-    return ""

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from engine.errors import EmptyLanguageError, LimitError, NoEncodingError, RegexError
-from engine.query import Boundary, Encoding, Limits, Query
+from engine.query import Encoding, Limits, Query
 from engine.tokens.compiled import Sizes, compile_query
 from engine.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
@@ -47,14 +47,6 @@ def test_sizes(small: Tokenizer) -> None:
     lazy = compile_query(Query("[a-z]+", encoding=Encoding.CANONICAL), small).sizes
     assert lazy.token_states is None
     assert lazy.token_arcs is None
-
-
-def test_notes_on_the_boundary(gpt2: Tokenizer) -> None:
-    (note,) = compile_query(Query("t", prefix="The ca"), gpt2).notes
-    assert "'The cat' after 'The ca'" in note
-    assert compile_query(Query(" sat", prefix="The cat"), gpt2).notes == ()
-    free = Query("t", prefix="The ca", boundary=Boundary.FREE, encoding=Encoding.CANONICAL)
-    assert compile_query(free, gpt2).notes == ()
 
 
 def test_other_notes(smollm2: Tokenizer, gpt2: Tokenizer) -> None:

@@ -1,0 +1,56 @@
+"""A language in the encoding that a query asks for: the one choice between `encodings` and `canonical`.
+
+cat|cats    ALL          every sequence of tokens that spells one of the two
+            CANONICAL    the two sequences that the tokenizer gives
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.errors import NoEncodingError
+from engine.language.automaton import ByteAutomaton
+from engine.query import Encoding, Limits
+from engine.tokens.automaton import TokenAutomaton
+from engine.tokens.canonical import canonical_encodings
+from engine.tokens.encodings import all_encodings
+from engine.tokens.enumerated import EnumeratedAutomaton
+from engine.tokens.text_start import with_dropped_space
+from engine.tokens.tokenizer import Tokenizer
+
+
+def encodings(
+    automaton: ByteAutomaton, tokenizer: Tokenizer, encoding: Encoding, limits: Limits, continues: bool = False
+) -> TokenAutomaton:
+    """The token automaton of a language; with `continues` its strings go on from a text before them.
+
+    Raises `NoEncodingError` when the tokenizer can spell none of them, and the `LimitError` of `all_encodings`.
+    """
+    if encoding is Encoding.CANONICAL:
+        return canonical_encodings(automaton, tokenizer, limits, continues)
+    spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
+    return all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs)
+
+
+def text_encodings(text: str, tokenizer: Tokenizer, encoding: Encoding, limits: Limits) -> TokenAutomaton:
+    """The token automaton of one string; canonically it is one path, which the tokenizer gives at once.
+
+    Raises `NoEncodingError` where the string cannot be spelled.
+    """
+    data = text.encode()
+    if encoding is Encoding.ALL:
+        return encodings(_literal(data), tokenizer, encoding, limits)
+    tokens = tokenizer.encode(text)
+    if tokenizer.decode_bytes(tokens) != data:
+        raise NoEncodingError(f"{text!r} has no canonical encoding in this vocabulary.")
+    return EnumeratedAutomaton([(tokens, [False] * len(tokens))])
+
+
+def _literal(data: bytes) -> ByteAutomaton:
+    """The automaton of one string: a chain."""
+    states = len(data) + 1
+    transitions = np.full((states, 256), -1, np.int32)
+    transitions[np.arange(len(data)), np.frombuffer(data, np.uint8)] = np.arange(1, states)
+    final = np.zeros(states, np.bool_)
+    final[-1] = True
+    return ByteAutomaton(transitions, final, np.zeros(states, np.bool_))
