@@ -1,11 +1,29 @@
-"""The strings of a language that lie nearest to an edited text, and the edits between."""
+"""The strings of a language that lie nearest to an edited text, and the edits between.
+
+The language is `The (cat|dog)`, one edit is allowed, and a model wrote "The dig". Nearest is "The dog", and the edit
+that made it the text is a substitution at position 5: o gave way to i. Where the language has classes there are often
+many nearest strings, as many as `[a-z]` has letters if one of those was overwritten; the first in byte order is shown,
+and who needs them all asks for them all.
+
+Which strings are nearest is found in `lattice.py`, and of several ways to edit one `alignment.py` knows the canonical
+one. Prefix and pattern are two automata in a row, because edits may be allowed in only one of them.
+"""
 
 from __future__ import annotations
 
+import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
-from engine.query import Record
+from engine.language.alignment import EditRules, align
+from engine.language.automaton import ByteAutomaton
+from engine.language.character_steps import CharacterSteps
+from engine.language.lattice import Lattice
+from engine.language.syntax import parse_regex
+from engine.language.tree import Characters, Group
+from engine.query import Edits, Record
 
 
 @dataclass(frozen=True)
@@ -22,3 +40,110 @@ class Edit(Record):
     removed: str
     written: str
     part: Literal["prefix", "pattern"]
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The string of the unedited language with the fewest edits to a text, and these edits in order of position."""
+
+    string: str
+    edits: tuple[Edit, ...]
+
+
+class NearestStrings:
+    """The strings of `prefix . pattern` nearest to a text, where `edits` says what an edit may do and where.
+
+    prefix, pattern: the automata before any edit. With edits allowed in both parts, a prefix of no characters is
+    not edited: what is written there belongs to the pattern.
+    """
+
+    def __init__(self, unedited_prefix: ByteAutomaton, unedited_pattern: ByteAutomaton, edits: Edits) -> None:
+        self._parts = CharacterSteps(unedited_prefix), CharacterSteps(unedited_pattern)
+        where = edits.where
+        if where == "both" and not unedited_prefix.arcs:
+            where = "pattern"
+        self._where = where
+        self._distance = edits.distance
+        alphabet = _Alphabet(edits.alphabet)
+        self._rules = EditRules(edits.insertions, edits.deletions, edits.substitutions, alphabet.__contains__)
+
+    def find(self, text: str) -> Nearest | None:
+        """The nearest string, of several the first in byte order, with the canonical edits to `text` (`alignment.py`).
+
+        An edit at the boundary belongs to the pattern, where both parts may be edited. None where no string is within
+        the allowed edits, or where it takes more than `lattice.MOST_NODES` nodes to find one.
+        """
+        lattice = self._lattice(text)
+        if lattice is None:
+            return None
+        string, crossings = lattice.first_string()
+        for source_length, target_length in reversed(crossings):
+            edits = self._edits(string, text, source_length, target_length, lattice.distance)
+            if edits is not None:
+                return Nearest(string, edits)
+        raise AssertionError(f"{string!r} is near {text!r} and cannot be aligned")  # a bug of ours
+
+    def all(self, text: str, most: int = 64, representatives: Sequence[str] | None = None) -> list[str] | None:
+        """The distinct nearest strings in byte order; [] where there are none, None where they are more than `most`.
+
+        representatives: a sorted choice of characters. Of those that may stand in one place of the string, only these,
+        and the one that stands there in the text, are then listed.
+        """
+        lattice = self._lattice(text)
+        if lattice is None:
+            return []
+        chosen = None if representatives is None else [character.encode() for character in representatives]
+        strings = list(islice(lattice.strings(most + 1, chosen), most + 1))
+        return None if len(strings) > most else strings
+
+    def _lattice(self, text: str) -> Lattice | None:
+        try:
+            characters = [character.encode() for character in text]
+        except UnicodeEncodeError:
+            return None
+        editable = self._where in ("prefix", "both"), self._where in ("pattern", "both")
+        lattice = Lattice(self._parts, characters, [*map(self._rules.writable, text)], editable, self._rules)
+        return lattice if lattice.explore(self._distance) else None
+
+    def _edits(
+        self, string: str, text: str, source_length: int, target_length: int, distance: int
+    ) -> tuple[Edit, ...] | None:
+        """The edits, where the prefix is string[:source_length] and becomes text[:target_length]; None if it cannot."""
+        prefix, pattern = self._parts
+        if not prefix.automaton.accepts(string[:source_length]):
+            return None
+        if not pattern.automaton.accepts(string[source_length:]):
+            return None
+        begin, end = (0, 0), (len(string), len(text))
+        if self._where == "prefix":
+            end = source_length, target_length
+        elif self._where == "pattern":
+            begin = source_length, target_length
+        # Where only a part is edited, the rest has to be the same.
+        if string[: begin[0]] != text[: begin[1]] or string[end[0] :] != text[end[1] :]:
+            return None
+        steps = align(string[begin[0] : end[0]], text[begin[1] : end[1]], distance, self._rules)
+        if steps is None:
+            return None
+        edits = []
+        for operation, source, target in steps:
+            source, target = source + begin[0], target + begin[1]
+            in_prefix = self._where == "prefix" or (self._where == "both" and source < source_length)
+            removed = "" if operation == "insertion" else string[source]
+            written = "" if operation == "deletion" else text[target]
+            edits.append(Edit(operation, target, removed, written, "prefix" if in_prefix else "pattern"))
+        return tuple(edits)
+
+
+class _Alphabet:
+    """The set of characters that an expression for one character stands for."""
+
+    def __init__(self, source: str) -> None:
+        node = parse_regex(source)
+        while isinstance(node, Group):
+            node = node.item
+        ranges = node.ranges if isinstance(node, Characters) else ()
+        self._bounds = [bound for low, high in ranges for bound in (low, high + 1)]
+
+    def __contains__(self, character: str) -> bool:
+        return bisect.bisect_right(self._bounds, ord(character)) % 2 == 1
