@@ -4,6 +4,9 @@
     poll 0.2 s -> none         progress at least every 0.5 s, so that a page shows a search at work
     poll 0.2 s -> 12 matches   ...
 
+A best-first search and a distribution find their matches one by one; a sample is silent until its rows are final, with
+how often each was drawn, and may write them all at once. Either is done when it says so.
+
 Between two polls there is room for an interlude: an inspection that somebody waits for. A store that does not take a
 batch (another program has locked it, the disk is full) is tried again for some seconds, with the batch kept.
 """

@@ -1,12 +1,14 @@
 """A model, a search and an inspection that cost nothing and can be told what to do by the words of their query.
 
 The pattern of a query is a script of words: "7" finds seven matches and is done; "forever" finds one match a poll and
-never ends; "quiet" finds none and never ends; "refuse" raises a sentence; "bug", "memory" and "cuda" raise what is no
-sentence; "hard" takes very long to compile.
+never ends; "quiet" finds none and never ends; "draw" is silent for a few polls and then gives its whole sample at once;
+"settle" finds three matches and ends at its tolerance; "refuse" raises a sentence; "bug", "memory" and "cuda" raise
+what is no sentence; "hard" takes very long to compile.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import ModelError, QueryError
-from engine.query import Query
+from engine.query import Query, ShortestPath, Traversal
 from engine.runs.specification import InspectSpecification, SearchSpecification
 from engine.traversal.results import Match, Progress
 
 LONG_SECONDS = 60.0
 
 
-def specification(pattern: str, model: str = "fake") -> SearchSpecification:
-    return SearchSpecification(model=model, query=Query(pattern=pattern))
+def specification(pattern: str, model: str = "fake", traversal: Traversal | None = None) -> SearchSpecification:
+    return SearchSpecification(model=model, query=Query(pattern=pattern), traversal=traversal or ShortestPath())
 
 
 def match(number: int) -> Match:
@@ -54,6 +56,7 @@ class FakeSearch:
         self._script = script
         self._stop = stop
         self._found = 0
+        self._polls = 0
         self.ended = ""
 
     @property
@@ -80,6 +83,15 @@ class FakeSearch:
                 return []
             self._found += 1
             return [match(self._found)]
+        if self._script == "draw":
+            self._polls += 1
+            if self._polls < 5:
+                return []
+            self._found, self.ended = 3, "drawn"
+            return [dataclasses.replace(match(number), count=10 * number, weight=0.5) for number in (1, 2, 3)]
+        if self._script == "settle":
+            self._found, self.ended = 3, "tolerance"
+            return [match(number) for number in (1, 2, 3)]
         self._found = int(self._script)
         self.ended = "exhausted"
         return [match(number) for number in range(1, self._found + 1)]

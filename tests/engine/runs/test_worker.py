@@ -9,8 +9,9 @@ import time
 import pytest
 
 from engine.errors import StoreError
+from engine.query import Distribution, Sampling
 from engine.runs.lock import ANOTHER_WORKER
-from engine.runs.specification import InspectSpecification
+from engine.runs.specification import InspectSpecification, specification_from_json
 from engine.runs.store import Store
 from engine.runs.worker import Worker, watch_over
 from tests.engine.runs.conftest import sqlite_only
@@ -36,6 +37,19 @@ def test_a_search_is_carried_out(store, worker):
     assert set(run.versions) == {"relens", "python", "torch", "transformers"}
     assert "unknown" not in run.versions.values()
     assert run.device["memory_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("script", "traversal", "ended"),
+    [("draw", Sampling(count=60, seed=3), "drawn"), ("settle", Distribution(tolerance=0.01), "tolerance")],
+)
+def test_a_sample_and_a_distribution_are_done_when_they_end_by_themselves(store, worker, script, traversal, ended):
+    run = ends(store, store.submit(specification(script, traversal=traversal)))
+    assert (run.status, run.row_count, run.progress["ended"]) == ("done", 3, ended)
+    again = ends(store, store.repeat(run.id))
+    assert specification_from_json(again.specification).traversal == traversal
+    assert store.rows(again.id) == store.rows(run.id)
+    assert [row["count"] for row in store.rows(run.id)] == ([10, 20, 30] if script == "draw" else [1, 1, 1])
 
 
 def test_the_model_is_kept_for_the_next_run_and_replaced_for_another(store, worker, services):
