@@ -32,8 +32,8 @@ class QueryError(RelensError):
 class RegexError(QueryError):
     """A regular expression that is malformed, or that is not regular in the strict sense.
 
-    `part` is "prefix" or "pattern"; `position` counts characters from the start of `source`, or is None when
-    the complaint concerns the whole expression.
+    `part` is "prefix", "pattern", "alphabet" or "exclude"; `position` counts characters from the start of `source`, or
+    is None when the complaint concerns the whole expression.
     """
 
     def __init__(self, sentence: str, *, source: str, position: int | None = None, part: str = "pattern") -> None:

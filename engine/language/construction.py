@@ -16,12 +16,12 @@ shortest string bounds their number from below, and in a finite language the lon
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from engine.language.characters import Ranges, normalise
 from engine.language.tree import Alternation, Characters, Concatenation, Group, Node, Repetition
-from engine.language.utf8 import byte_states
+from engine.language.utf8 import ByteArcs, byte_states
 
 
 class Lengths(NamedTuple):
@@ -92,9 +92,13 @@ class Construction:
 
     Arc i goes from sources[i] to destinations[i] on the bytes lows[i] to highs[i]; silent arc i from
     silent_sources[i] to silent_destinations[i]. State 0 is the start.
+
+    spelling: how one character out of a set is spelled, as a fragment in the form of `byte_states`; another one makes
+    an automaton over something else than bytes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, spelling: Callable[[Ranges], Sequence[ByteArcs]] = byte_states) -> None:
+        self._spelling = spelling
         self.states = 1
         self.sources, self.destinations = array("i"), array("i")
         self.lows, self.highs = array("i"), array("i")
@@ -142,7 +146,7 @@ class Construction:
         return end
 
     def _characters(self, ranges: Ranges, entry: int) -> int:
-        fragment = byte_states(ranges)
+        fragment = self._spelling(ranges)
         numbers = [self._new_state() for _ in fragment[:-1]] + [entry]
         for number, arcs in zip(numbers, fragment, strict=True):
             for low, high, destination in arcs:

@@ -16,8 +16,11 @@ from engine.language.automaton import ByteAutomaton
 from engine.language.nondeterministic import NondeterministicAutomaton
 from engine.query import Limits, Query
 
-_PARTS = ("prefix", "pattern", "whole")
+#: Automata of a prefix and of a pattern that may follow it.
+Way = tuple[ByteAutomaton, ByteAutomaton]
+
 _ARRAYS = ("transitions", "final", "in_prefix")
+_COLUMNS = ("sources", "lows", "highs", "destinations", "final")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +43,8 @@ class Language:
     prefix: ByteAutomaton
     pattern: ByteAutomaton
     whole: ByteAutomaton
-    ways: tuple[tuple[ByteAutomaton, ByteAutomaton], ...] = ()
-    unedited: tuple[ByteAutomaton, ByteAutomaton] | None = None
+    ways: tuple[Way, ...] = ()
+    unedited: Way | None = None
     excluded: NondeterministicAutomaton | None = None
 
     def __post_init__(self) -> None:
@@ -49,14 +52,39 @@ class Language:
             object.__setattr__(self, "ways", ((self.prefix, self.pattern),))
 
     def to_arrays(self) -> dict[str, Any]:
-        """The nine arrays, by names such as "whole.final"."""
-        return {f"{part}.{array}": getattr(getattr(self, part), array) for part in _PARTS for array in _ARRAYS}
+        """Arrays of numbers and plain JSON, for `engine.language.frames`.
+
+        "automata" lists the parts, each the number of an automaton with arrays such as "0.final": prefix, pattern,
+        whole, and then two for each way and for `unedited`. What is one automaton here stays one, and is sent once.
+        """
+        pairs = [*self.ways, *([self.unedited] if self.unedited else [])]
+        parts = [self.prefix, self.pattern, self.whole, *(automaton for pair in pairs for automaton in pair)]
+        numbers: dict[int, int] = {}
+        message: dict[str, Any] = {}
+        for automaton in parts:
+            if id(automaton) not in numbers:
+                number = numbers[id(automaton)] = len(numbers)
+                message.update({f"{number}.{array}": getattr(automaton, array) for array in _ARRAYS})
+        message["automata"] = [numbers[id(automaton)] for automaton in parts]
+        message["ways"] = len(self.ways)
+        if self.excluded is not None:
+            message.update({f"excluded.{column}": getattr(self.excluded, column) for column in _COLUMNS})
+        return message
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Language:
         """The language back from `to_arrays`."""
-        parts = [ByteAutomaton(*(arrays[f"{part}.{array}"] for array in _ARRAYS)) for part in _PARTS]
-        return cls(parts[0], parts[1], parts[2])
+        automata = [
+            ByteAutomaton(*(arrays[f"{number}.{array}"] for array in _ARRAYS))
+            for number in range(max(arrays["automata"]) + 1)
+        ]
+        prefix, pattern, whole, *paired = (automata[number] for number in arrays["automata"])
+        pairs = list(zip(paired[::2], paired[1::2], strict=True))
+        ways, unedited = pairs[: arrays["ways"]], pairs[arrays["ways"] :]
+        excluded = None
+        if "excluded.final" in arrays:
+            excluded = NondeterministicAutomaton(*(arrays[f"excluded.{column}"] for column in _COLUMNS))
+        return cls(prefix, pattern, whole, tuple(ways), unedited[0] if unedited else None, excluded)
 
 
 #: (query, limits) -> Language, of the query's prefix, pattern, edits and exclude; raises RegexError,

@@ -39,15 +39,18 @@ class Arcs(NamedTuple):
     start: int
 
 
-def minimal(arcs: Arcs, most_states: int, subject: str) -> Arcs:
+def minimal(arcs: Arcs, most_states: int, subject: str, *, is_deterministic: bool = False) -> Arcs:
     """The minimal deterministic automaton with the language of `arcs`, whose label 0 is a silent step.
 
     subject: what is being compiled, for the message of the `LimitError` raised when the result has more than
-    `most_states` states. An empty language has no state.
+    `most_states` states. is_deterministic: whether `arcs` are so already. An empty language has no state.
     """
     fst = pynini.Fst.read_from_string(_pack(arcs))
-    fst.rmepsilon()
-    deterministic = pynini.determinize(fst)
+    if is_deterministic:
+        deterministic = fst.connect()
+    else:
+        fst.rmepsilon()
+        deterministic = pynini.determinize(fst)
     deterministic.minimize()
     deterministic.connect()
     if deterministic.num_states() > most_states:
@@ -56,6 +59,13 @@ def minimal(arcs: Arcs, most_states: int, subject: str) -> Arcs:
             limit="automaton_states",
         )
     return _unpack(deterministic.write_to_string())
+
+
+def without_silent_arcs(arcs: Arcs) -> Arcs:
+    """A trim automaton with the language of `arcs` and no label 0, which keeps the order of states."""
+    fst = pynini.Fst.read_from_string(_pack(arcs))
+    fst.rmepsilon()
+    return _unpack(fst.write_to_string())
 
 
 def _pack(arcs: Arcs) -> bytes:

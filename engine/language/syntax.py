@@ -31,6 +31,8 @@ from engine.language.characters import atom_ranges
 from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
 from engine.query import Limits
 
+_NAMES_OF_PARTS = {"alphabet": "alphabet of the edits", "exclude": "expression to exclude"}
+
 #: Groups inside groups, at most: deeper ones would outgrow Python's own stack.
 DEEPEST_NESTING = 80
 
@@ -41,13 +43,15 @@ warnings.filterwarnings("ignore", message="Possible (nested set|set )", category
 def parse_regex(source: str, limits: Limits | None = None, part: str = "pattern") -> Node:
     """The tree of `source`.
 
-    part: "prefix" or "pattern", for the message of an error. Raises `RegexError` for an expression that is malformed
-    or not regular, with its position, and `LimitError` for one longer than `limits.regex_length`.
+    part: "prefix", "pattern", "alphabet" or "exclude", for the message of an error. Raises `RegexError` for an
+    expression that is malformed or not regular, with its position, and `LimitError` for one longer than
+    `limits.regex_length`.
     """
     longest = (limits or Limits()).regex_length
     if len(source) > longest:
+        name = _NAMES_OF_PARTS.get(part, part)
         raise LimitError(
-            f"The {part} has {len(source):,} characters, more than the limit of {longest:,}.", limit="regex_length"
+            f"The {name} has {len(source):,} characters, more than the limit of {longest:,}.", limit="regex_length"
         )
     flags = _judge(source, part)
     parser = _Parser(source, part)
@@ -280,5 +284,6 @@ def _spells_nothing(node: Node) -> bool:
 
 
 def _refuse(reason: str, source: str, position: int | None, part: str) -> NoReturn:
-    where = f"in the {part}" if position is None else f"at position {position} of the {part}"
+    name = _NAMES_OF_PARTS.get(part, part)
+    where = f"in the {name}" if position is None else f"at position {position} of the {name}"
     raise RegexError(f"{reason}, {where}.", source=source, position=position, part=part) from None
