@@ -81,7 +81,7 @@ browser-tests: setup-dev model graphviz chromium
 # --- other -----------------------------------------------------------------------------------------------
 
 benchmarks: setup-dev model
-	@for script in compile shortest_path extraction interface; do $(BIN)/python -m benchmarks.$$script; done
+	@for script in compile shortest_path sampling extraction interface; do $(BIN)/python -m benchmarks.$$script; done
 
 format: setup-dev
 	@$(BIN)/ruff check --fix --quiet .
