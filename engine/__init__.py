@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.errors import RelensError as RelensError
+    from engine.many_searches import Answer as Answer
+    from engine.many_searches import search_many as search_many
     from engine.models.loading import load_model as load_model
     from engine.models.loading import load_tokenizer as load_tokenizer
     from engine.query import Boundary as Boundary
@@ -54,6 +56,8 @@ _HOME = {
     "ShortestPath": "engine.query",
     "SearchRun": "engine.search_run",
     "search": "engine.search_run",
+    "Answer": "engine.many_searches",
+    "search_many": "engine.many_searches",
     "CompiledQuery": "engine.tokens.compiled",
     "compile_query": "engine.tokens.compiled",
     "Match": "engine.traversal.results",

@@ -87,6 +87,10 @@ class Scorer(ABC):
         Raises `ModelError` for the root of a model without a begin-of-text token, which has no distribution there.
         """
 
+    def places(self, nodes: Sequence[int]) -> npt.NDArray[np.int64]:
+        """A number for each node, the same for nodes that the model computes once because their paths are one path."""
+        return np.asarray(nodes, np.int64)
+
     @abstractmethod
     def release(self, nodes: Sequence[int]) -> None:
         """Nothing below these nodes will be asked again: their memory may be reused. Asking all the same is allowed."""

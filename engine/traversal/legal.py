@@ -1,14 +1,22 @@
 """Which tokens are legal at a node, and whether the node is a match.
 
 The automaton answers for its state. To that a search adds its own terms: no match is longer than allowed, a token
-that the model does not score cannot be searched for, and where the query demands it the end-of-text token is one
-more arc, out of every final state and into a match that nothing extends.
+that the model does not score cannot be searched for, and the end-of-text token may be one more arc, into a match that
+nothing extends:
+
+    never       ` cat` and ` cats` are both matches, though one begins the other
+    demanded    out of every final state: only ` cat<end>` and ` cats<end>` are matches
+    settling    out of a final state that also goes on: ` cat<end>` and ` cats` are matches, and exclude each other
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 
+from engine.errors import ModelError
 from engine.models.scoring import TokenTree
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.traversal.nodes import SearchNodes
@@ -17,11 +25,19 @@ from engine.traversal.nodes import SearchNodes
 ENDED = -1
 
 
+@dataclass(frozen=True)
+class Ending:
+    """Where the end-of-text token is legal; token: its id, None for a model that has none."""
+
+    when: Literal["never", "demanded", "settling"] = "never"
+    token: int | None = None
+
+
 class LegalTokens:
     """The terms of one search, over the nodes of its tree.
 
-    end_of_text: the token that must follow a match, or None. max_tokens: the longest sequence, that token not counted.
-    vocabulary_size: token ids at and above it have no score.
+    max_tokens: the longest sequence, an end-of-text token not counted. vocabulary_size: token ids at and above it have
+    no score.
     """
 
     def __init__(
@@ -30,14 +46,14 @@ class LegalTokens:
         tree: TokenTree,
         nodes: SearchNodes,
         *,
-        end_of_text: int | None,
+        ending: Ending,
         max_tokens: int,
         vocabulary_size: int,
     ) -> None:
         self._automaton = automaton
         self._tree = tree
         self._nodes = nodes
-        self._end_of_text = end_of_text
+        self._ending = ending
         self._max_tokens = max_tokens
         self._vocabulary_size = vocabulary_size
         self._none = Arcs(np.empty(0, np.int32), np.empty(0, np.bool_))
@@ -53,15 +69,29 @@ class LegalTokens:
             if len(tokens) and tokens[-1] >= self._vocabulary_size:
                 scored = int(np.searchsorted(tokens, self._vocabulary_size))
                 tokens, in_prefix = tokens[:scored], in_prefix[:scored]
-        if self._end_of_text is not None and self.may_end(node):
-            position = int(np.searchsorted(tokens, self._end_of_text))
-            tokens = np.insert(tokens, position, self._end_of_text)
+        if self._can_end(node, goes_on=len(tokens) > 0):
+            end = self._end_of_text()
+            position = int(np.searchsorted(tokens, end))
+            tokens = np.insert(tokens, position, end)
             in_prefix = np.insert(in_prefix, position, False)
         return Arcs(tokens, in_prefix)
 
+    def _can_end(self, node: int, goes_on: bool) -> bool:
+        """Whether end-of-text is an arc of a node, which has others or not."""
+        when = self._ending.when
+        return (when == "demanded" or (when == "settling" and goes_on)) and self.may_end(node)
+
+    def _end_of_text(self) -> int:
+        if self._ending.token is None:
+            raise ModelError(
+                "Some strings of this query begin others, and which of them a text is only its end can settle: this"
+                " model has no end-of-text token."
+            )
+        return self._ending.token
+
     def state_after(self, node: int, token: int) -> int:
         """The state of a child."""
-        if token == self._end_of_text:
+        if token == self._ending.token and self._ending.when != "never":
             return ENDED
         return self._automaton.step(int(self._nodes.state[node]), token)
 
@@ -73,7 +103,10 @@ class LegalTokens:
         return not self._automaton.needs_confirmation or self._automaton.confirm(self._tree.path(node))
 
     def is_match(self, node: int) -> bool:
-        """Whether the node is a match: may end, and has ended where that is demanded."""
-        if self._end_of_text is not None:
-            return bool(self._nodes.state[node] == ENDED)
-        return self.may_end(node)
+        """Whether the node is a match: it may end, and has ended where end-of-text is an arc."""
+        if self._nodes.state[node] == ENDED:
+            return True
+        when = self._ending.when
+        if when == "demanded" or not self.may_end(node):
+            return False
+        return when == "never" or not len(self.arcs(node).tokens)

@@ -24,12 +24,16 @@ from engine.traversal.decoding import Kept, keep, tempered
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The legal tokens of one node, ascending (n,) int32, which are prefix arcs (n,) bool, and those already had."""
+    """The legal tokens of one node, ascending (n,) int32, which are prefix arcs (n,) bool, and those already had.
+
+    row: which of the distributions is the node's; nodes of several searches may share one.
+    """
 
     tokens: npt.NDArray[np.int32]
     in_prefix: npt.NDArray[np.bool_]
     size: int
     had: npt.NDArray[np.int32] | None = None
+    row: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class Children:
 def select_children(
     log_probs: torch.Tensor, requests: Sequence[Request], decoding: Decoding, *, joint: bool, dense: bool | None = None
 ) -> list[Children]:
-    """The best children for each row of `log_probs`, (rows, vocabulary) in nats, before temperature.
+    """The best children for each request, from distributions (rows, vocabulary) in nats, before temperature.
 
     joint: a prefix arc ranks by its log-probability; otherwise every prefix arc ranks first, with 0.
     dense: select by masks on the device (None: whenever it is not the CPU); the answer is the same.
@@ -67,26 +71,27 @@ def select_children(
     found: list[Children | None] = [None] * len(requests)
     others = list(range(len(requests)))
     if kept.values is not None and kept.tokens is not None:
-        others = [row for row, request in enumerate(requests) if request.in_prefix.any()]
+        others = [place for place, request in enumerate(requests) if request.in_prefix.any()]
         listed = _Listed(kept)
-        for row, request in enumerate(requests):
+        for place, request in enumerate(requests):
             if not request.in_prefix.any():
-                found[row] = listed.select(row, request)
+                found[place] = listed.select(request)
     if others:
         if dense is None:
             dense = log_probs.device.type != "cpu"
-        few = [requests[row] for row in others]
-        if len(others) < len(requests):
-            index = torch.tensor(others, device=after.device)
-            log_probs, after = log_probs[index], after[index]
-            kept = Kept(kept.threshold[index], kept.log_mass[index])
+        few = [requests[place] for place in others]
         if dense:
-            selected = _select_dense(log_probs, after, kept.threshold, kept.log_mass, few, joint)
+            index = torch.tensor([request.row for request in few], device=after.device)
+            selected = _select_dense(
+                log_probs[index], after[index], kept.threshold[index], kept.log_mass[index], few, joint
+            )
         else:
-            rows = zip(log_probs.numpy(), after.numpy(), kept.threshold.tolist(), kept.log_mass.tolist(), strict=True)
-            selected = [_select_row(*row, request, joint) for row, request in zip(rows, few, strict=True)]
-        for row, children in zip(others, selected, strict=True):
-            found[row] = children
+            rows = list(
+                zip(log_probs.numpy(), after.numpy(), kept.threshold.tolist(), kept.log_mass.tolist(), strict=True)
+            )
+            selected = [_select_row(*rows[request.row], request, joint) for request in few]
+        for place, children in zip(others, selected, strict=True):
+            found[place] = children
     return [children for children in found if children is not None]
 
 
@@ -101,8 +106,9 @@ class _Listed:
         self._threshold = kept.threshold.cpu().numpy()
         self._log_mass = kept.log_mass.cpu().numpy()
 
-    def select(self, row: int, request: Request) -> Children:
+    def select(self, request: Request) -> Children:
         """The children of a node without prefix arcs."""
+        row = request.row
         tokens, values = self._tokens[row], self._values[row]
         legal = values >= self._threshold[row]
         if len(request.tokens):

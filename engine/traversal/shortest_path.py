@@ -26,8 +26,9 @@ Source: Kuchnik, Smith, Amvrosiadis, "Validating Large Language Models with ReLM
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +38,11 @@ from engine.query import Decoding
 from engine.tokens.automaton import TokenAutomaton
 from engine.traversal.frontier import Frontier
 from engine.traversal.given import first_given_token, prefix_is_literal
-from engine.traversal.legal import LegalTokens
+from engine.traversal.legal import ENDED, Ending, LegalTokens
 from engine.traversal.mass import MassBounds
 from engine.traversal.nodes import Child, SearchNodes
-from engine.traversal.selection import Children, Request, select_children
+from engine.traversal.search import Found, Search, found_at
+from engine.traversal.selection import Children, Request
 
 #: How many children an opened node keeps at first, and by how much the next chunk is larger.
 FIRST_CHUNK, CHUNK_GROWTH = 64, 8
@@ -49,37 +51,12 @@ FIRST_CHUNK, CHUNK_GROWTH = 64, 8
 LONGEST_CHAIN = 256
 
 
-class BatchSize(Protocol):
-    """How many nodes to give to the model at once."""
-
-    @property
-    def size(self) -> int:
-        """The size to use now."""
-
-    def observe(self, size: int, seconds: float) -> None:
-        """A forward of `size` tokens took `seconds`."""
-
-
-class Found(NamedTuple):
-    """One match as the traversal sees it: token ids without begin and end of text, and scores in nats.
-
-    token_log_probs and token_decoder_log_probs have one term a token, and one more for a demanded end-of-text token.
-    """
-
-    token_ids: tuple[int, ...]
-    prefix_tokens: int
-    prefix_log_prob: float
-    log_prob: float
-    decoder_log_prob: float
-    token_log_probs: tuple[float, ...]
-    token_decoder_log_probs: tuple[float, ...]
-
-
-class ShortestPathSearch:
-    """One best-first search; `step` advances it by at most one forward.
+class ShortestPathSearch(Search):
+    """One best-first search.
 
     rank: "joint" orders by prefix_log_prob + decoder_log_prob, "conditional" by decoder_log_prob alone.
-    end_of_text: the token that must follow a match, None where none is demanded.
+    ending: where the end-of-text token is legal. tolerance: end when the mass that is open is at most this share of
+    what was found (None: only when every match was found).
     max_tokens: the longest token sequence considered, begin and end of text not counted.
     Raises `QueryError` where the first token has no distribution or the prefix is too long for max_tokens or the model.
     """
@@ -89,19 +66,19 @@ class ShortestPathSearch:
         automaton: TokenAutomaton,
         scorer: Scorer,
         *,
-        batch: BatchSize,
         decoding: Decoding | None = None,
         rank: Literal["joint", "conditional"] = "joint",
-        end_of_text: int | None = None,
+        ending: Ending | None = None,
+        tolerance: float | None = None,
         max_tokens: int = 256,
         first_chunk: int = FIRST_CHUNK,
     ) -> None:
+        self.scorer = scorer
+        self.decoding = decoding or Decoding()
+        self.joint = rank == "joint"
+        self.asked = []
         self._automaton = automaton
-        self._scorer = scorer
-        self._batch = batch
-        self._decoding = decoding or Decoding()
-        self._joint = rank == "joint"
-        self._end_of_text = end_of_text
+        self._tolerance = tolerance
         self._first_chunk = first_chunk
         self._tree = scorer.tree
         self._nodes = SearchNodes()
@@ -110,17 +87,15 @@ class ShortestPathSearch:
             automaton,
             self._tree,
             self._nodes,
-            end_of_text=end_of_text,
+            ending=ending or Ending(),
             max_tokens=longest,
             vocabulary_size=scorer.vocabulary_size,
         )
         self._frontier = Frontier()
         self._bounds = MassBounds()
         self._had: dict[int, npt.NDArray[np.int32]] = {}
-        self._asked: list[int] = []
         self._forced: dict[int, int] = {}
         self._closed: list[int] = []
-        self.expansions = 0
         self.mass_is_joint = not prefix_is_literal(automaton, longest, scorer.context_length)
         self._begin()
 
@@ -130,6 +105,15 @@ class ShortestPathSearch:
     def finished(self) -> bool:
         """Whether every match was emitted."""
         return not len(self._frontier)
+
+    @property
+    def ended(self) -> str:
+        """See `Search.ended`."""
+        if self.finished:
+            return "exhausted"
+        found = self.found_mass
+        settled = self._tolerance is not None and found > 0.0 and self.remaining_mass <= self._tolerance * found
+        return "tolerance" if settled else ""
 
     @property
     def frontier_size(self) -> int:
@@ -149,7 +133,7 @@ class ShortestPathSearch:
     def opened_with_rank(self, least: float) -> int:
         """How many nodes of at least this rank were given to the model: what no exact search can do without."""
         nodes, size = self._nodes, self._tree.size
-        rank = nodes.decoder_log_prob[:size] + (nodes.prefix_log_prob[:size] if self._joint else 0.0)
+        rank = nodes.decoder_log_prob[:size] + (nodes.prefix_log_prob[:size] if self.joint else 0.0)
         return int(np.count_nonzero(nodes.opened[:size] & (rank >= least)))
 
     # Beginning ------------------------------------------------------------------------------------------------
@@ -159,25 +143,23 @@ class ShortestPathSearch:
         self._nodes.in_prefix[ROOT] = True
         self._nodes.state[ROOT] = self._automaton.start
         start = ROOT
-        if not self._scorer.scores_root:
+        if not self.scorer.scores_root:
             start = self._make_child(ROOT, Child(first_given_token(self._automaton), True, 0.0, 0.0, 0.0, 0.0))
         if self._arrive(start):
             self._frontier.push(self._cost(start), start)
 
     # One round ------------------------------------------------------------------------------------------------
 
-    def step(self, wanted: int | None = None) -> list[Found]:
-        """The next matches in order of rank, at most `wanted`; or one forward, and the empty list.
-
-        Returns before the forward when matches are ready, so that none waits for it.
-        """
+    def gather(self, room: int, wanted: int | None = None) -> list[Found]:
+        """The next matches in order of rank; where there are any, none waits for a forward, and nothing is asked."""
         found: list[Found] = []
         held: list[tuple[float, int]] = []
-        size = self._next_size()
-        while len(self._frontier) and len(self._asked) < size:
+        # At most half of what has been opened so far: see the module on speculation.
+        size = min(room, max(1, self.expansions // 2))
+        while len(self._frontier) and len(self.asked) < size:
             cost, item = self._frontier.pop()
             if item < 0:
-                if self._asked:
+                if self.asked:
                     held.append((cost, item))
                     if wanted is not None and len(held) >= wanted:
                         break  # nothing further down can be among the matches wanted
@@ -192,16 +174,7 @@ class ShortestPathSearch:
                 self._take(item)
         for cost, item in held:
             self._frontier.push(cost, item)
-        if self._asked:
-            self._score()
-        if self._closed:
-            self._scorer.release(self._closed)
-            self._closed = []
         return found
-
-    def _next_size(self) -> int:
-        """How many nodes to open at once: at most half of what has been opened so far."""
-        return min(self._batch.size, max(1, self.expansions // 2))
 
     def _take(self, node: int) -> None:
         """Follow a frontier entry: make the child on offer and offer the next, or ask the model about the node."""
@@ -247,8 +220,11 @@ class ShortestPathSearch:
             self._bounds.drop(self._weight(node))
         return expandable
 
+    def requests(self) -> list[Request]:
+        """For each asked node its best legal children, and more of them each time it returns."""
+        return [self._request(node) for node in self.asked]
+
     def _request(self, node: int) -> Request:
-        """What to ask of the distribution at a node: its best legal children, and more of them each time it returns."""
         had = self._had.get(node)
         size = self._first_chunk if had is None else max(self._first_chunk, (CHUNK_GROWTH - 1) * len(had))
         return Request(*self._legal.arcs(node), size, had)
@@ -258,16 +234,16 @@ class ShortestPathSearch:
     def _ask(self, node: int) -> None:
         """Put a node on the list for the next forward, with the chain of forced tokens below it."""
         nodes = self._nodes
-        self._asked.append(node)
+        self.asked.append(node)
         if nodes.opened[node]:
             had = nodes.kept_tokens(node)
             self._had[node] = np.concatenate([self._had[node], had]) if node in self._had else had
             return
         # Nothing else is open, so whatever ends the chain comes next in any case.
-        alone = len(self._asked) == 1 and not len(self._frontier)
+        alone = len(self.asked) == 1 and not len(self._frontier)
         arcs = self._legal.arcs(node)
         for _ in range(LONGEST_CHAIN):
-            if len(arcs.tokens) != 1 or arcs.tokens[0] == self._end_of_text:
+            if len(arcs.tokens) != 1 or self._legal.state_after(node, int(arcs.tokens[0])) == ENDED:
                 return
             link = Child(int(arcs.tokens[0]), bool(arcs.in_prefix[0]), 0.0, 0.0, 0.0, 0.0)  # scores come later
             child = self._make_child(node, link)
@@ -276,17 +252,12 @@ class ShortestPathSearch:
             arcs = self._legal.arcs(node)
             if not len(arcs.tokens) or self._legal.may_end(node) or not (alone or len(arcs.tokens) == 1):
                 return
-            self._asked.append(node)
+            self.asked.append(node)
 
-    def _score(self) -> None:
-        """One forward for all asked nodes, and what follows from it."""
-        asked, self._asked = self._asked, []
-        computed, seconds = self._scorer.counts.tokens_computed, self._scorer.counts.seconds
-        log_probs = self._scorer.log_probs(asked)
-        self._batch.observe(self._scorer.counts.tokens_computed - computed, self._scorer.counts.seconds - seconds)
+    def receive(self, selected: Sequence[Children]) -> None:
+        """See `Search.receive`."""
+        asked, self.asked = self.asked, []
         self.expansions += len(asked)
-        requests = [self._request(node) for node in asked]
-        selected = select_children(log_probs, requests, self._decoding, joint=self._joint)
         asked_set, cut = set(asked), set[int]()
         for node, children in zip(asked, selected, strict=True):
             if node in cut:
@@ -306,6 +277,9 @@ class ShortestPathSearch:
             else:
                 self._settle_link(node, child, children, child in asked_set)
             self._close(node)
+        if self._closed:
+            self.scorer.release(self._closed)
+            self._closed = []
 
     def _settle_link(self, node: int, child: int, children: Children, is_asked: bool) -> None:
         """The only child of `node` was made before its score was known: write the score down."""
@@ -355,38 +329,17 @@ class ShortestPathSearch:
 
     def _cost(self, node: int) -> float:
         decoder = float(self._nodes.decoder_log_prob[node])
-        return -(decoder + float(self._nodes.prefix_log_prob[node])) if self._joint else -decoder
+        return -(decoder + float(self._nodes.prefix_log_prob[node])) if self.joint else -decoder
 
     def _child_cost(self, child: Child) -> float:
-        return -(child.decoder_log_prob + child.prefix_log_prob) if self._joint else -child.decoder_log_prob
+        return -(child.decoder_log_prob + child.prefix_log_prob) if self.joint else -child.decoder_log_prob
 
     def _weight(self, node: int) -> float:
         return math.exp(self._nodes.log_weight[node])
 
     def _emit(self, node: int) -> Found:
-        nodes = self._nodes
-        if not nodes.covered[node]:
-            self._bounds.find(self._weight(node))
-        path = self._path(node)
-        from_root = [ROOT, *path]
-        terms = np.diff(nodes.prefix_log_prob[from_root] + nodes.log_prob[from_root])
-        decoder_terms = np.diff(nodes.decoder_log_prob[from_root])
-        token_ids = self._tree.tokens[path].tolist()
-        if self._end_of_text is not None:
-            token_ids.pop()
-        return Found(
-            token_ids=tuple(token_ids),
-            prefix_tokens=int(np.count_nonzero(nodes.in_prefix[path])),
-            prefix_log_prob=float(nodes.prefix_log_prob[node]),
-            log_prob=float(nodes.log_prob[node]),
-            decoder_log_prob=float(nodes.decoder_log_prob[node]),
-            token_log_probs=tuple(terms.tolist()),
-            token_decoder_log_probs=tuple(decoder_terms.tolist()),
-        )
-
-    def _path(self, node: int) -> list[int]:
-        path = []
-        while node != ROOT:
-            path.append(node)
-            node = int(self._tree.parents[node])
-        return path[::-1]
+        is_new = not self._nodes.covered[node]
+        weight = self._weight(node) if is_new else 0.0
+        if is_new:
+            self._bounds.find(weight)
+        return found_at(self._tree, self._nodes, node, weight)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
 from engine.models.scoring import Scorer, ScoringCounts, TokenTree
 from engine.tokens.automaton import Arcs, TokenAutomaton
+from engine.traversal.scheduler import Scheduler
+from engine.traversal.search import Found, Search
 
 
 class TableScorer(Scorer):
@@ -82,3 +85,32 @@ class FixedBatch:
 
     def observe(self, size: int, seconds: float) -> None:
         pass
+
+
+class Driven:
+    """One search, driven as the engine drives it; everything it does not have itself is the search's."""
+
+    def __init__(self, begin: Callable[[Scorer], Search], scorer: Scorer, batch: int) -> None:
+        def remembered(view: Scorer) -> Search:
+            self.search = begin(view)
+            return self.search
+
+        self._scheduler = Scheduler([("only", remembered)], scorer, FixedBatch(batch))
+        for _, error in self._scheduler.take_refused():
+            raise error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.search, name)
+
+    @property
+    def finished(self) -> bool:
+        return self._scheduler.finished
+
+    def step(self, wanted: int | None = None) -> list[Found]:
+        return [match for _, match in self._scheduler.step(lambda _: wanted).found]
+
+    def run(self) -> list[Found]:
+        found = []
+        while not self.finished:
+            found += self.step()
+        return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -80,6 +82,7 @@ def test_all_ways_agree_with_sorting(asked, seed, joint, decoding):
     rows = random_rows(seed, len(asked), 60)
     after = torch.log_softmax(rows / decoding.temperature, dim=1)
     allowed = allowed_tokens(rows, decoding)
+    asked = [replace(request, row=row) for row, request in enumerate(asked)]
     by_list = select_children(rows, asked, decoding, joint=joint)
     longest = decoding_module.LONGEST_LIST
     decoding_module.LONGEST_LIST = 0

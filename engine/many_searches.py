@@ -1,0 +1,257 @@
+"""Many queries, asked together so that the model is always busy: what the studies stand on.
+
+    run = search_many(model, [Query(r" \\w+", prefix=re.escape(text)) for text in texts], limits=Limits(matches=1))
+    for answer in run:
+        print(answer.number, answer.matches[0].text)
+
+Each query gets exactly what `search` would give it. They are compiled as their turn comes, a few dozen are under way at
+a time, and their answers come as they are finished, not always in the order of the queries. A query that cannot be
+asked is an answer too, with its error, and holds up none of the others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine.errors import QueryError, RelensError
+from engine.models.batching import BatchSizer
+from engine.models.scoring import ScoringCounts
+from engine.query import Limits, Query, Record, ShortestPath, Traversal
+from engine.question import Question, begins
+from engine.tokens.compiled import Compiler, compile_query
+from engine.traversal.results import Match, Progress
+from engine.traversal.scheduler import Beginning, Scheduler
+
+if TYPE_CHECKING:
+    from engine.models.language_model import LanguageModel
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one query found. number: its place among the queries, from 0. error: why it could not be asked, or None.
+
+    progress: its own expansions, matches, mass and end; forwards, tokens and seconds in the model are shared and not
+    told apart, so they are 0 here and in `ManyProgress` for all together.
+    """
+
+    number: int
+    query: Query
+    matches: tuple[Match, ...]
+    progress: Progress
+    error: RelensError | None = None
+
+
+@dataclass(frozen=True)
+class ManyProgress(Record):
+    """One account for all queries; seconds of work. ended: "" while it runs, "exhausted", "seconds" or "stopped"."""
+
+    queries: int = 0
+    answered: int = 0
+    matches: int = 0
+    expansions: int = 0
+    forwards: int = 0
+    tokens_computed: int = 0
+    seconds_compile: float = 0.0
+    seconds_model: float = 0.0
+    seconds_total: float = 0.0
+    ended: str = ""
+
+
+def search_many(
+    model: LanguageModel,
+    queries: Iterable[Query],
+    traversal: Traversal | None = None,
+    limits: Limits | None = None,
+    *,
+    compiler: Compiler | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> ManyRun:
+    """Ask each of `queries` of `model` in the same way; the answers come from the run that is returned.
+
+    limits: matches, expansions and prefixes are those of each query, seconds and pool_bytes of all together. compiler,
+    stop: as in `search`. Raises `QueryError` where some queries want a begin-of-text token and others do not.
+    """
+    return ManyRun(model, list(queries), traversal or ShortestPath(), limits or Limits(), compiler, stop)
+
+
+class ManyRun:
+    """Many queries in progress. Iterate over it, or `poll` it; `progress` is the account of all."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        queries: list[Query],
+        traversal: Traversal,
+        limits: Limits,
+        compiler: Compiler | None,
+        stop: Callable[[], bool] | None,
+    ) -> None:
+        beginnings = {begins(model, query) for query in queries} or {model.begin_of_text is not None}
+        if len(beginnings) > 1:
+            raise QueryError("Queries that are asked together either all begin with begin-of-text or none does.")
+        self._model = model
+        self._queries = queries
+        self._traversal = traversal
+        self._limits = limits
+        self._compiler = compiler
+        self._stop_requested = stop or (lambda: False)
+        #: What is under way, by the number of the query.
+        self._open: dict[int, _Open] = {}
+        self._ready: list[Answer] = []
+        self._answered = Progress()
+        self._count = 0
+        self._seconds = self._seconds_compile = 0.0
+        self._ended = ""
+        started = time.perf_counter()
+        self._scorer = model.scorer(begin_of_text=beginnings.pop(), pool_bytes=limits.pool_bytes)
+        self._scheduler = Scheduler(self._beginnings(), self._scorer, BatchSizer(model.device))
+        self._seconds += time.perf_counter() - started
+
+    @property
+    def finished(self) -> bool:
+        """Whether no more answers will come."""
+        return bool(self._ended) and not self._ready
+
+    @property
+    def progress(self) -> ManyProgress:
+        """The account so far; of the queries under way too."""
+        counts = self._scorer.counts
+        under_way = [self._account(number, "") for number in self._open]
+        return ManyProgress(
+            queries=len(self._queries),
+            answered=self._count - len(self._ready),
+            matches=sum(account.matches for account in [self._answered, *under_way]),
+            expansions=sum(account.expansions for account in [self._answered, *under_way]),
+            forwards=counts.forwards,
+            tokens_computed=counts.tokens_computed,
+            seconds_compile=self._seconds_compile,
+            seconds_model=counts.seconds,
+            seconds_total=self._seconds,
+            ended="" if self._ready else self._ended,
+        )
+
+    def stop(self) -> None:
+        """End the run; queries under way are answered with what they have found."""
+        self._end("stopped")
+
+    def __iter__(self) -> Iterator[Answer]:
+        while not self.finished:
+            if self._ready:
+                yield self._ready.pop(0)
+            else:
+                self._advance()
+
+    def poll(self, seconds: float) -> list[Answer]:
+        """Work for about `seconds`, a forward at the least, and return the answers that were finished meanwhile."""
+        until = time.perf_counter() + seconds
+        while not self._ended:
+            self._advance()
+            if time.perf_counter() >= until:
+                break
+        ready, self._ready = self._ready, []
+        return ready
+
+    def _advance(self) -> None:
+        started = time.perf_counter()
+        if self._stop_requested():
+            self._end("stopped")
+        elif self._limits.seconds is not None and self._seconds >= self._limits.seconds:
+            self._end("seconds")
+        else:
+            self._round()
+        self._seconds += time.perf_counter() - started
+
+    def _round(self) -> None:
+        found, ended, refused = self._scheduler.step(self._wanted)
+        for number, match in found:
+            asked = self._open[number]
+            asked.matches.append(asked.question.describe(match, time.perf_counter() - asked.begun))
+        for number, search in ended:
+            self._open[number].question.close(search)
+            self._open[number].searches -= 1
+        for number, error in refused:
+            self._open[number].error = error
+            self._open[number].searches -= 1
+        for number in list(self._open):
+            reason = self._reason(number)
+            if reason:
+                self._scheduler.drop(number)
+                self._answer(number, reason)
+        if self._scheduler.finished and not self._open:
+            self._end("exhausted")
+
+    def _reason(self, number: int) -> str:
+        """Why a query is answered, "" while it is not."""
+        asked = self._open[number]
+        if asked.error is not None:
+            return "refused"
+        if asked.question.wanted is not None and asked.question.wanted <= 0:
+            return "matches"
+        most = self._limits.expansions
+        if most is not None and self._account(number, "").expansions >= most:
+            return "expansions"
+        return asked.question.ending if asked.all_begun and not asked.searches else ""
+
+    def _wanted(self, number: int) -> int | None:
+        return self._open[number].question.wanted
+
+    def _account(self, number: int, ended: str) -> Progress:
+        asked = self._open[number]
+        seconds = time.perf_counter() - asked.begun
+        return asked.question.progress(
+            self._scheduler.searches(number), ScoringCounts(), seconds, waiting=0, ended=ended
+        )
+
+    def _answer(self, number: int, reason: str) -> None:
+        account = self._account(number, reason)
+        asked = self._open.pop(number)
+        self._ready.append(Answer(number, self._queries[number], tuple(asked.matches), account, asked.error))
+        self._tally(account)
+
+    def _tally(self, account: Progress) -> None:
+        self._count += 1
+        self._answered = replace(
+            self._answered,
+            matches=self._answered.matches + account.matches,
+            expansions=self._answered.expansions + account.expansions,
+        )
+
+    def _end(self, reason: str) -> None:
+        if not self._ended:
+            for number in list(self._open):
+                self._answer(number, reason)
+            self._ended = reason
+
+    def _beginnings(self) -> Iterator[tuple[int, Beginning]]:
+        """The searches of all queries, each query compiled when the one before has begun."""
+        for number, query in enumerate(self._queries):
+            begun = time.perf_counter()
+            try:
+                compiled = compile_query(query, self._model.tokenizer, self._limits, self._compiler)
+                question = Question(self._model, compiled, self._traversal, self._limits)
+            except RelensError as error:
+                self._ready.append(Answer(number, query, (), Progress(ended="refused"), error))
+                self._count += 1
+                continue
+            finally:
+                self._seconds_compile += time.perf_counter() - begun
+            asked = self._open[number] = _Open(question, begun)
+            for beginning in question.beginnings():
+                asked.searches += 1
+                yield number, beginning
+            asked.all_begun = True
+
+
+@dataclass
+class _Open:
+    """A query under way. searches: how many have begun, or are about to, and have not ended."""
+
+    question: Question
+    begun: float
+    matches: list[Match] = field(default_factory=list)
+    searches: int = 0
+    all_begun: bool = False
+    error: RelensError | None = None

@@ -1,0 +1,189 @@
+"""One query being answered: which searches that takes, and what their findings mean.
+
+    ShortestPath                   one search over the query's automaton
+    Sampling(count=10_000)         one search for each prefix string drawn:   man 5,040    woman 4,960
+    Distribution(tolerance=.001)   one search for each prefix string:         man          woman
+
+A question knows nothing of the model's time. It says how its searches begin, turns what they find into matches, and
+keeps the account. Who runs them, alone (`engine.search_run`) or among others (`engine.many_searches`), is not its
+affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from engine.errors import ModelError, NoEncodingError
+from engine.language.reading import Reader
+from engine.models.scoring import Scorer, ScoringCounts
+from engine.query import Distribution, Limits, Query, Sampling, ShortestPath, Traversal
+from engine.tokens.automaton import TokenAutomaton
+from engine.tokens.compiled import CompiledQuery
+from engine.traversal.legal import Ending
+from engine.traversal.prefixes import all_prefixes, drawn_prefixes
+from engine.traversal.results import Match, Progress
+from engine.traversal.sampling import SamplingSearch
+from engine.traversal.scheduler import Beginning
+from engine.traversal.search import Found, Search
+from engine.traversal.shortest_path import ShortestPathSearch
+
+if TYPE_CHECKING:
+    from engine.models.language_model import LanguageModel
+
+
+class Question:
+    """A compiled query, how it is gone through, and the account of what came out.
+
+    Raises `LimitError` for a distribution over too many prefixes, `ModelError` for an end-of-text token that is
+    demanded and that the model does not have, and `QueryError` for a prefix that cannot be drawn.
+    """
+
+    def __init__(self, model: LanguageModel, compiled: CompiledQuery, traversal: Traversal, limits: Limits) -> None:
+        self.compiled = compiled
+        self.limits = limits
+        self.matches = 0
+        self._traversal = traversal
+        self._ending = _ending(model, compiled.query, traversal)
+        self._reader = Reader(compiled.query, compiled.language, limits)
+        self._prefixes: list[tuple[str, int]] = [("", 1)]
+        if isinstance(traversal, Sampling):
+            self._prefixes = drawn_prefixes(compiled, traversal)
+        elif isinstance(traversal, Distribution):
+            self._prefixes = [(text, 1) for text in all_prefixes(compiled, limits)]
+        self._ended: list[Search] = []
+        self._unencoded = 0
+
+    def beginnings(self) -> Iterator[Beginning]:
+        """The searches that answer this question, each to be begun with a scorer of its own."""
+        for number, (text, count) in enumerate(self._prefixes):
+            if isinstance(self._traversal, ShortestPath):
+                yield self._beginning(self.compiled.automaton, number, count)
+                continue
+            try:
+                automaton = self.compiled.given(text)
+            except NoEncodingError:  # a string that the vocabulary cannot spell: the model never writes it
+                self._unencoded += count
+                continue
+            yield self._beginning(automaton, number, count)
+
+    def _beginning(self, automaton: TokenAutomaton, number: int, count: int) -> Callable[[Scorer], Search]:
+        query, traversal = self.compiled.query, self._traversal
+        if isinstance(traversal, Sampling):
+            seed = (traversal.seed, number)
+            return lambda scorer: SamplingSearch(
+                automaton,
+                scorer,
+                count,
+                seed=seed,
+                ending=self._ending,
+                decoding=query.decoding,
+                max_tokens=query.max_tokens,
+            )
+        return lambda scorer: ShortestPathSearch(
+            automaton,
+            scorer,
+            decoding=query.decoding,
+            rank=traversal.rank if isinstance(traversal, ShortestPath) else "conditional",
+            ending=self._ending,
+            tolerance=traversal.tolerance if isinstance(traversal, Distribution) else None,
+            max_tokens=query.max_tokens,
+        )
+
+    @property
+    def wanted(self) -> int | None:
+        """How many more matches are of use, None for all: a sample is never cut short by the number of its matches."""
+        most = self.limits.matches
+        return None if most is None or isinstance(self._traversal, Sampling) else most - self.matches
+
+    def searches(self, under_way: Sequence[Search]) -> list[Search]:
+        """Those that have ended, and those that go on."""
+        return [*self._ended, *under_way]
+
+    def close(self, search: Search) -> None:
+        """One of the searches has ended."""
+        self._ended.append(search)
+
+    @property
+    def ending(self) -> str:
+        """Why the question is answered, once all its searches have ended."""
+        reasons = {search.ended for search in self._ended}
+        if isinstance(self._traversal, Sampling):
+            return "drawn"
+        return "tolerance" if "tolerance" in reasons else "exhausted"
+
+    def describe(self, found: Found, seconds: float) -> Match:
+        """A match for its reader, found after so many seconds; counted from now on."""
+        self.matches += 1
+        tokenizer = self.compiled.tokenizer
+        text = tokenizer.decode(found.token_ids)
+        reading = self._reader.read(text)
+        return Match(
+            text=text,
+            prefix_text=tokenizer.decode(found.token_ids[: found.prefix_tokens]),
+            token_ids=found.token_ids,
+            prefix_tokens=found.prefix_tokens,
+            prefix_log_prob=found.prefix_log_prob,
+            log_prob=found.log_prob,
+            decoder_log_prob=found.decoder_log_prob,
+            token_log_probs=found.token_log_probs,
+            token_decoder_log_probs=found.token_decoder_log_probs,
+            is_canonical=self.compiled.is_canonical(found.token_ids, found.prefix_tokens),
+            seconds=seconds,
+            ended=found.ended,
+            groups=reading.groups,
+            edits=reading.edits,
+            unedited=reading.unedited,
+            count=found.count,
+            weight=found.weight if isinstance(self._traversal, Sampling) else found.weight / len(self._prefixes),
+        )
+
+    def progress(
+        self, under_way: Sequence[Search], counts: ScoringCounts, seconds: float, waiting: int, ended: str
+    ) -> Progress:
+        """The account: under_way are the searches that go on, `waiting` matches are not handed out yet."""
+        searches = self.searches(under_way)
+        best_first = [search for search in searches if isinstance(search, ShortestPathSearch)]
+        samples = [search for search in searches if isinstance(search, SamplingSearch)]
+        total = len(self._prefixes)
+        found, remaining = 0.0, 1.0
+        if best_first:
+            unbegun = total - len(best_first) - self._unencoded
+            found = sum(search.found_mass for search in best_first) / total
+            remaining = (sum(search.remaining_mass for search in best_first) + unbegun) / total
+        return Progress(
+            matches=self.matches - waiting,
+            expansions=sum(search.expansions for search in searches),
+            forwards=counts.forwards,
+            tokens_computed=counts.tokens_computed,
+            seconds_compile=self.compiled.seconds,
+            seconds_model=counts.seconds,
+            seconds_total=self.compiled.seconds + seconds,
+            found_mass=found,
+            remaining_mass=remaining,
+            mass_is_joint=any(search.mass_is_joint for search in best_first),
+            prefixes=total,
+            samples=sum(search.samples for search in samples) + (self._unencoded if samples else 0),
+            failed=sum(search.failed for search in samples) + (self._unencoded if samples else 0),
+            frontier=sum(search.frontier_size for search in best_first),
+            ended=ended,
+        )
+
+
+def begins(model: LanguageModel, query: Query) -> bool:
+    """Whether a begin-of-text token precedes everything: as asked, else as the model's family is trained."""
+    if query.begin_of_text is None:
+        return model.begin_of_text is not None
+    if query.begin_of_text and model.begin_of_text is None:
+        raise ModelError(f"The model {model.name} has no begin-of-text token; leave begin-of-text off.")
+    return query.begin_of_text
+
+
+def _ending(model: LanguageModel, query: Query, traversal: Traversal) -> Ending:
+    if query.end_of_text:
+        if model.end_of_text is None:
+            raise ModelError(f"The model {model.name} has no end-of-text token, so none can be demanded after a match.")
+        return Ending("demanded", model.end_of_text)
+    if isinstance(traversal, ShortestPath):
+        return Ending()
+    return Ending("settling", model.end_of_text)

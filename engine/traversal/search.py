@@ -1,0 +1,110 @@
+"""What all traversals have in common: each walks an automaton, and none calls the model.
+
+A search goes as far as it can with what it knows. Then it names the nodes whose next-token distributions it needs, and
+waits. Whoever drives it (`engine.traversal.scheduler`) collects the needs of one search or of a hundred, asks the model
+once for all, and hands the answers back:
+
+    found = search.gather(room=64)      matches that are certain by now; search.asked = nodes 7, 9, 12
+    children = select(model(asked), search.requests())
+    search.receive(children)
+
+So whether searches run one by one or side by side changes nothing in any of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.models.scoring import ROOT, Scorer, TokenTree
+from engine.query import Decoding
+from engine.traversal.legal import ENDED
+from engine.traversal.nodes import SearchNodes
+from engine.traversal.selection import Children, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One match as the traversal sees it: token ids without begin and end of text, and scores in nats.
+
+    token_log_probs and token_decoder_log_probs have one term a token, and one more for an end-of-text token, which
+    `ended` says is there. weight, count: see `engine.traversal.results.Match`.
+    """
+
+    token_ids: tuple[int, ...]
+    prefix_tokens: int
+    prefix_log_prob: float
+    log_prob: float
+    decoder_log_prob: float
+    token_log_probs: tuple[float, ...]
+    token_decoder_log_probs: tuple[float, ...]
+    ended: bool
+    weight: float
+    count: int = 1
+
+
+class Search(ABC):
+    """A traversal in progress.
+
+    asked: the nodes of `scorer.tree` whose distributions it waits for, parents before children. expansions: how many it
+    has asked for. joint: how prefix arcs rank among its children, see `select_children`.
+    """
+
+    scorer: Scorer
+    decoding: Decoding
+    joint: bool = False
+    asked: list[int]
+    expansions: int = 0
+
+    @abstractmethod
+    def gather(self, room: int, wanted: int | None = None) -> list[Found]:
+        """Go on without the model: the matches that are certain now, at most `wanted`, or else nodes in `asked`.
+
+        room: for how many nodes the next forward has place; a chain of forced tokens may take more.
+        """
+
+    @abstractmethod
+    def requests(self) -> list[Request]:
+        """What to select from the distribution of each node of `asked`, in the same order."""
+
+    @abstractmethod
+    def receive(self, selected: Sequence[Children]) -> None:
+        """Take what was selected for `requests()`; `asked` is empty again."""
+
+    @property
+    @abstractmethod
+    def ended(self) -> str:
+        """Why nothing more will come, "" while something may: see `engine.traversal.results.Progress`."""
+
+
+def found_at(tree: TokenTree, nodes: SearchNodes, node: int, weight: float, count: int = 1) -> Found:
+    """The match that ends at a node, its terms from the cumulative scores on the way there."""
+    path = _path(tree, node)
+    from_root = [ROOT, *path]
+    terms = np.diff(nodes.prefix_log_prob[from_root] + nodes.log_prob[from_root])
+    decoder_terms = np.diff(nodes.decoder_log_prob[from_root])
+    token_ids = tree.tokens[path].tolist()
+    ended = bool(nodes.state[node] == ENDED)
+    return Found(
+        token_ids=tuple(token_ids[:-1] if ended else token_ids),
+        prefix_tokens=int(np.count_nonzero(nodes.in_prefix[path])),
+        prefix_log_prob=float(nodes.prefix_log_prob[node]),
+        log_prob=float(nodes.log_prob[node]),
+        decoder_log_prob=float(nodes.decoder_log_prob[node]),
+        token_log_probs=tuple(terms.tolist()),
+        token_decoder_log_probs=tuple(decoder_terms.tolist()),
+        ended=ended,
+        weight=weight,
+        count=count,
+    )
+
+
+def _path(tree: TokenTree, node: int) -> list[int]:
+    path = []
+    while node != ROOT:
+        path.append(node)
+        node = int(tree.parents[node])
+    return path[::-1]
