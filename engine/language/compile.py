@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.errors import EmptyLanguageError, RegexError
+from engine.language.alphabet import alphabet_ranges
 from engine.language.automaton import ByteAutomaton
 from engine.language.characters import Ranges
 from engine.language.concatenation import concatenate, mark_prefix
 from engine.language.deterministic import automaton_of_tree
-from engine.language.edits import EditedLanguage, alphabet_ranges
+from engine.language.edits import EditedLanguage
 from engine.language.exclusion import difference, excluded_strings
 from engine.language.language import Language, Way
 from engine.language.nondeterministic import NondeterministicAutomaton

@@ -168,14 +168,14 @@ def first_bytes(*tables: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
 
 def class_of_byte(first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """For each byte the number of its class, of classes that begin with the bytes `first` (from 0 on): (256,)."""
-    last: Integers = np.searchsorted(first, np.arange(256), side="right")
-    return last - 1
+    return np.searchsorted(first, np.arange(256), side="right") - 1
 
 
 def spread(first: Integers, widths: Integers) -> Integers:
     """first[0], first[0] + 1, ... for widths[0] numbers, then from first[1] on, and so forth."""
     before = np.cumsum(widths) - widths
-    return np.arange(int(widths.sum())) + np.repeat(first - before, widths)
+    numbers: Integers = np.arange(int(widths.sum())) + np.repeat(first - before, widths)
+    return numbers
 
 
 def check_working_arcs(count: int, subject: str) -> None:

@@ -22,15 +22,25 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-from engine.language.characters import Ranges
+from engine.language.characters import Ranges, complement
 
 #: One inclusive range a byte, for byte strings of one length.
 ByteSequence = tuple[tuple[int, int], ...]
 #: The arcs of a state: (lowest byte, highest byte, number of the destination).
 ByteArcs = tuple[tuple[int, int, int], ...]
 
+#: The last character that is one byte.
+LAST_ASCII = 0x7F
+
 _SURROGATES = (0xD800, 0xDFFF)
-_LAST_OF_LENGTH = (0x7F, 0x7FF, 0xFFFF)
+_LAST_OF_LENGTH = (LAST_ASCII, 0x7FF, 0xFFFF)
+
+
+def without_surrogates(ranges: Ranges) -> Ranges:
+    """The characters of `ranges` that UTF-8 can spell."""
+    if all(high < _SURROGATES[0] or low > _SURROGATES[1] for low, high in ranges):
+        return ranges
+    return complement([*complement(ranges), _SURROGATES])
 
 
 def byte_sequences(low: int, high: int) -> Iterator[ByteSequence]:
@@ -53,7 +63,7 @@ def _cut(first: int, last: int) -> tuple[int, int] | None:
     for edge in (_SURROGATES[0] - 1, _SURROGATES[1], *_LAST_OF_LENGTH):
         if first <= edge < last:
             return edge, edge + 1
-    if last <= _LAST_OF_LENGTH[0]:
+    if last <= LAST_ASCII:
         return None
     for free_bits in (6, 12, 18):
         mask = (1 << free_bits) - 1
