@@ -26,7 +26,7 @@ from engine.tokens.encoded import encodings
 from engine.tokens.exclusion import AllowedPattern, AllowedWhole, accepts_text
 from engine.tokens.given_prefix import given_at_boundary, given_in_whole
 from engine.tokens.notes import notes
-from engine.tokens.query_automaton import QueryAutomaton, Way
+from engine.tokens.query_automaton import EncodedWay, QueryAutomaton
 from engine.tokens.tokenizer import Tokenizer
 
 Compiler = LanguageCompiler
@@ -66,7 +66,7 @@ class CompiledQuery:
     query: Query
     language: Language
     automaton: TokenAutomaton
-    ways: tuple[Way | None, ...]
+    ways: tuple[EncodedWay | None, ...]
     tokenizer: Tokenizer
     seconds: float
     sizes: Sizes
@@ -153,13 +153,15 @@ def compile_query(
     limits, compiler = limits or Limits(), compiler or _default_compiler()
     language = compiler(query, limits)
     excluded = language.excluded
-    ways: tuple[Way | None, ...] = ()
+    ways: tuple[EncodedWay | None, ...] = ()
     if is_split(query):
         ways = _encoded_ways(query, language, tokenizer, limits)
         spelled = [way for way in ways if way is not None]
         parts = [part for way in spelled for part in way]
         if excluded is not None:
-            ways = tuple(way and Way(way.prefix, AllowedPattern(way.pattern, excluded, tokenizer)) for way in ways)
+            ways = tuple(
+                way and EncodedWay(way.prefix, AllowedPattern(way.pattern, excluded, tokenizer)) for way in ways
+            )
         automaton: TokenAutomaton = QueryAutomaton([way for way in ways if way is not None])
     else:
         automaton = encodings(language.whole, tokenizer, query.encoding, limits)
@@ -191,14 +193,16 @@ def compile_query(
     )
 
 
-def _encoded_ways(query: Query, language: Language, tokenizer: Tokenizer, limits: Limits) -> tuple[Way | None, ...]:
+def _encoded_ways(
+    query: Query, language: Language, tokenizer: Tokenizer, limits: Limits
+) -> tuple[EncodedWay | None, ...]:
     """The token automata of each way; None for one whose prefix or pattern cannot be spelled, while another can."""
-    ways: list[Way | None] = []
+    ways: list[EncodedWay | None] = []
     refusal: NoEncodingError | None = None
     for prefix, pattern in language.ways:
         try:
             ways.append(
-                Way(
+                EncodedWay(
                     encodings(prefix, tokenizer, query.prefix_encoding, limits),
                     encodings(pattern, tokenizer, query.encoding, limits, continues=True),
                 )

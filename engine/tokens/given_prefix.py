@@ -33,7 +33,7 @@ from engine.errors import NoEncodingError
 from engine.query import Encoding, Limits
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.tokens.encoded import text_encodings
-from engine.tokens.query_automaton import QueryAutomaton, Way
+from engine.tokens.query_automaton import EncodedWay, QueryAutomaton
 from engine.tokens.tokenizer import Tokenizer
 from engine.tokens.vocabulary import ROOT, Trie
 
@@ -49,7 +49,7 @@ def given_at_boundary(
 
     Raises `NoEncodingError` where the text cannot be spelled.
     """
-    return QueryAutomaton([Way(text_encodings(text, tokenizer, encoding, limits), pattern)])
+    return QueryAutomaton([EncodedWay(text_encodings(text, tokenizer, encoding, limits), pattern)])
 
 
 def given_in_whole(text: str, whole: TokenAutomaton, tokenizer: Tokenizer) -> TokenAutomaton:

@@ -40,7 +40,7 @@ NONE = -1
 REMEMBERED_STATES = 1024
 
 
-class Way(NamedTuple):
+class EncodedWay(NamedTuple):
     """One way to divide a string: the token automata of its prefix and of its pattern."""
 
     prefix: TokenAutomaton
@@ -66,7 +66,7 @@ class QueryAutomaton(TokenAutomaton):
     its pattern.
     """
 
-    def __init__(self, ways: Sequence[Way]) -> None:
+    def __init__(self, ways: Sequence[EncodedWay]) -> None:
         self._prefixes = [way.prefix for way in ways]
         self._patterns = [way.pattern for way in ways]
         parts = [*self._prefixes, *self._patterns]

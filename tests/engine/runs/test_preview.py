@@ -30,6 +30,15 @@ def test_a_preview_says_what_a_query_will_ask(byte_tokenizer):
     assert Preview.from_json(preview.to_json()) == preview
 
 
+def test_advice_on_the_boundary(byte_tokenizer):
+    assert preview_query(Query(" cat", prefix="the"), byte_tokenizer).advice is None
+    preview = preview_query(Query("cat", prefix="the "), byte_tokenizer)
+    assert preview.advice is not None
+    assert (preview.advice.prefix, preview.advice.pattern) == ("the", " cat")
+    assert preview.advice.sentence not in preview.notes
+    assert Preview.from_json(preview.to_json()) == preview
+
+
 def test_an_open_language_has_no_end(byte_tokenizer):
     preview = preview_query(Query("[ab]+"), byte_tokenizer)
     assert not preview.finite

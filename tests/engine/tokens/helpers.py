@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from engine.language.automaton import ByteAutomaton
 from engine.language.compile import compile_regex
+from engine.query import Encoding
+from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.tokenizer import Tokenizer
 
 #: Finite languages that touch what tokenizers find hard: white space, contractions, digits, characters of many bytes.
@@ -88,6 +90,33 @@ def segmentations(token_bytes: Iterable[bytes | None], data: bytes) -> list[tupl
                     yield (token, *tail)
 
     return list(rest(0))
+
+
+@functools.lru_cache(maxsize=512)
+def spellings(
+    tokenizer: Tokenizer, texts: frozenset[bytes], encoding: Encoding, continues: bool = False
+) -> set[tuple[int, ...]]:
+    """Every encoding of every string, by enumeration."""
+    found: set[tuple[int, ...]] = set()
+    for data in texts:
+        if encoding is Encoding.CANONICAL:
+            found.add(tuple(tokenizer.encode(data.decode(), continues)))
+        else:
+            spelled = [data] if continues or not tokenizer.drops_first_space else [b" " + data]
+            if spelled[0] != data and not data.startswith(b" "):
+                spelled.append(data)
+            found.update(path for item in spelled for path in segmentations(tokenizer.vocabulary.token_bytes, item))
+    return {path for path in found if tokenizer.decode_bytes(path, continues) in texts}
+
+
+def marks(automaton: TokenAutomaton, path: Sequence[int]) -> list[bool]:
+    """Which arcs of a path are prefix arcs."""
+    found, state = [], automaton.start
+    for token in path:
+        tokens, in_prefix = automaton.arcs(state)
+        found.append(bool(in_prefix[tokens.searchsorted(token)]))
+        state = automaton.step(state, token)
+    return found
 
 
 def random_segmentation(
