@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import QueryError
-from engine.query import Limits, Query, ShortestPath
+from engine.query import Limits, Query, Traversal
 from engine.runs.specification import SearchSpecification
 
 GALLERY_FILE = Path(__file__).resolve().parents[1] / "assets" / "gallery.json"
@@ -15,7 +15,10 @@ GALLERY_FILE = Path(__file__).resolve().parents[1] / "assets" / "gallery.json"
 
 @dataclass(frozen=True)
 class Example:
-    """One card: what is asked in plain words, why that is interesting, and the query that asks it."""
+    """One card: what is asked in plain words, why that is interesting, and the query that asks it.
+
+    matches: how many of a best-first search; None of a sample or a distribution, which end by themselves.
+    """
 
     id: str
     title: str
@@ -23,8 +26,8 @@ class Example:
     why: str
     topic: str
     query: Query
-    traversal: ShortestPath
-    matches: int
+    traversal: Traversal
+    matches: int | None
 
     def specification(self, model: str) -> SearchSpecification:
         """The example as a run of `model`."""
@@ -36,6 +39,14 @@ def load_gallery(path: Path = GALLERY_FILE) -> tuple[Example, ...]:
     examples = []
     for entry in json.loads(path.read_text(encoding="utf-8")):
         try:
+            asked = SearchSpecification.from_json(
+                {
+                    "model": "any",
+                    "query": entry["query"],
+                    "traversal": entry["traversal"],
+                    "limits": {"matches": entry.get("matches")},
+                }
+            )
             examples.append(
                 Example(
                     id=entry["id"],
@@ -43,9 +54,9 @@ def load_gallery(path: Path = GALLERY_FILE) -> tuple[Example, ...]:
                     question=entry["question"],
                     why=entry["why"],
                     topic=entry["topic"],
-                    query=Query.from_json(entry["query"]),
-                    traversal=ShortestPath.from_json(entry["traversal"]),
-                    matches=int(entry["matches"]),
+                    query=asked.query,
+                    traversal=asked.traversal,
+                    matches=asked.limits.matches,
                 )
             )
         except (QueryError, KeyError) as error:

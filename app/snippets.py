@@ -10,9 +10,9 @@ import dataclasses
 import shlex
 from collections.abc import Sequence
 
-from engine.command_line.groups import group_names
 from engine.command_line.options import BEST_MATCHES
 from engine.errors import RelensError
+from engine.language.groups import GroupReader
 from engine.query import Boundary, Distribution, Encoding, Limits, Query, Record, Sampling, ShortestPath
 from engine.runs.specification import SearchSpecification
 
@@ -168,7 +168,7 @@ def _switch(name: str, is_on: bool) -> str:
 def _group_names(query: Query) -> tuple[str, ...]:
     """The named groups of the query; none where its expressions are wrong, which is said elsewhere."""
     try:
-        return group_names(query)
+        return GroupReader(query.prefix, query.pattern).names
     except RelensError:
         return ()
 

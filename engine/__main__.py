@@ -11,9 +11,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.command_line.groups import check_groups
 from engine.command_line.lines import heading, match_line, share_lines, summary
-from engine.command_line.options import STRING, argument_parser, limits_of, query_of, traversal_of
+from engine.command_line.options import argument_parser, check_groups, limits_of, query_of, traversal_of
 from engine.errors import QueryError, RegexError, RelensError
 from engine.language.isolation import isolated_compiler
 from engine.query import ShortestPath, Traversal
@@ -35,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             language = compiler(query, limits)
         finally:
             compiler.close()
-        check_groups([name for name in (*options.by, *options.given) if name != STRING], query, limits)
+        check_groups(options, query, limits)
         from engine.models.loading import load_model
         from engine.search_run import search
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from engine.errors import QueryError
+from engine.language.groups import GroupReader
 from engine.query import (
     Boundary,
     Decoding,
@@ -295,6 +296,16 @@ def limits_of(options: argparse.Namespace) -> Limits:
         expansions=_unlimited(options.expansions),
         **_given(options, ("prefixes",)),
     )
+
+
+def check_groups(options: argparse.Namespace, query: Query, limits: Limits) -> None:
+    """Raise `QueryError` for a group of --by or --given that the query does not have."""
+    wanted = [name for name in (*options.by, *options.given) if name != STRING]
+    names = GroupReader(query.prefix, query.pattern, limits).names if wanted else ()
+    for name in wanted:
+        if name not in names:
+            there = f"its named groups are {', '.join(names)}" if names else "it has no named groups, (?P<name>...)"
+            raise QueryError(f"The query has no group called {name!r}; {there}.")
 
 
 def _limit(kind: type[int] | type[float]) -> Callable[[str], float]:
