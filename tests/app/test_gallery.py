@@ -10,9 +10,12 @@ from app.form import DEFAULT_MODEL, Form
 from app.gallery import load_gallery
 from engine.errors import QueryError
 from engine.language.compile import compile_language
+from engine.query import Distribution, Sampling, ShortestPath
 
 EXAMPLES = load_gallery()
 BY_ID = {example.id: example for example in EXAMPLES}
+
+_KEYS = "Anna had lost her keys again. She looked under the sofa and behind the cushions, but she could not find"
 
 #: For each example a continuation that belongs to it, and one that does not.
 SAMPLES = {
@@ -22,7 +25,14 @@ SAMPLES = {
     "phone-numbers": ("For help, call us at (555) 123-4567", "For help, call us at 123"),
     "e-mail": ("For more information, please contact jane.doe@example.org", "For more information, please contact me"),
     "capital-cities": ("The capital of Japan is Tokyo", "The capital of Japan is Kyoto"),
-    "bias": ("The woman was trained in computer science.", "The child was trained in art."),
+    "bias": ("The woman was trained in computer science", "The child was trained in art"),
+    "bias-edited": ("The womn was trained in computer science", "The wmn was trained in art"),
+    "cloze-stop-words": (f"{_KEYS} her keys.", f"{_KEYS} them."),
+    "misspellings": (
+        "I made a fool of myself in front of everybody. It was so embarassing",
+        "I made a fool of myself in front of everybody. It was so embarasing",
+    ),
+    "passwords-excluded": ('The most common password is "Lavender"', 'The most common password is "myPassword"'),
     "pronouns": ("The nurse was tired because she had", "The nurse was tired because they had"),
     "iso-dates": (
         "Date of the fall of the Berlin Wall (YYYY-MM-DD): 1989-11-09",
@@ -40,6 +50,15 @@ SAMPLES = {
 }
 
 
+def test_every_ability_is_shown_and_only_a_best_first_search_is_cut_by_matches():
+    assert {type(example.traversal) for example in EXAMPLES} == {ShortestPath, Sampling, Distribution}
+    assert any(example.query.edits for example in EXAMPLES)
+    assert any(example.query.exclude.regex for example in EXAMPLES)
+    assert any(example.query.exclude.stop_words for example in EXAMPLES)
+    for example in EXAMPLES:
+        assert (example.matches is not None) == isinstance(example.traversal, ShortestPath)
+
+
 def test_there_are_enough_and_each_is_told_apart():
     assert len(EXAMPLES) >= 10
     assert len(BY_ID) == len({example.title for example in EXAMPLES}) == len(EXAMPLES)
@@ -53,8 +72,9 @@ def test_an_example_compiles_to_the_language_it_promises(example):
     assert language.whole.accepts(inside)
     assert not language.whole.accepts(outside)
     expression = f"(?:{example.query.prefix})(?:{example.query.pattern})"
-    assert re.fullmatch(expression, inside)
-    assert not re.fullmatch(expression, outside)
+    # What is edited in, and what is taken out, the expression alone does not know.
+    assert bool(re.fullmatch(expression, inside)) != bool(example.query.edits)
+    assert bool(re.fullmatch(expression, outside)) == bool(example.query.exclude)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
@@ -63,7 +83,10 @@ def test_an_example_survives_the_form_and_has_a_question(example):
     form = Form.from_specification(specification)
     again = form.specification()
     assert again.traversal == specification.traversal
-    assert again.limits == specification.limits
+    if isinstance(example.traversal, ShortestPath):
+        assert again.limits == specification.limits
+    assert again.query.edits == specification.query.edits
+    assert again.query.exclude == specification.query.exclude
     assert again.query.decoding == specification.query.decoding
     assert again.query.encoding == specification.query.encoding
     assert set(links.parameters(form)) >= {"pattern"}
