@@ -178,8 +178,8 @@ class ManyRun:
         for number in list(self._open):
             reason = self._reason(number)
             if reason:
-                self._scheduler.drop(number)
                 self._answer(number, reason)
+                self._scheduler.drop(number)
         if self._scheduler.finished and not self._open:
             self._end("exhausted")
 

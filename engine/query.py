@@ -285,7 +285,7 @@ class Sampling(Record):
     Cycles of the prefix are unrolled to `Query.max_tokens` bytes.
 
     The pattern is drawn token by token among the legal ones, so a draw has a weight, the product of the legal mass at
-    each step. Where a string may end and also go on, the end-of-text token settles which.
+    each step. Where a token sequence may end and also go on, the end-of-text token settles which.
     """
 
     kind: ClassVar[str] = "sampling"
@@ -306,8 +306,8 @@ class Distribution(Record):
     """Every match with its exact probability given its prefix string, until next to nothing is left.
 
     The search ends when the mass that is still open is at most `tolerance` times the mass that was found; 0 exhausts
-    the language. Each string of the prefix counts the same. Where a string may end and also go on, the end-of-text
-    token settles which, so that matches exclude each other and their probabilities can be added.
+    the language. Each string of the prefix counts the same. Where a token sequence may end and also go on, the
+    end-of-text token settles which, so that matches exclude each other and their probabilities can be added.
     """
 
     kind: ClassVar[str] = "distribution"

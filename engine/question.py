@@ -86,7 +86,7 @@ class Question:
             decoding=query.decoding,
             rank=traversal.rank if isinstance(traversal, ShortestPath) else "conditional",
             ending=self._ending,
-            tolerance=traversal.tolerance if isinstance(traversal, Distribution) else None,
+            tolerance=(traversal.tolerance or None) if isinstance(traversal, Distribution) else None,
             max_tokens=query.max_tokens,
         )
 
