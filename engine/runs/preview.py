@@ -31,7 +31,7 @@ from engine.query import Encoding, Limits, Query, Record
 from engine.runs.graphs import Graph, GraphArc, language_graph, token_graph
 from engine.runs.warm_pool import WarmPool
 from engine.tokens.boundary_advice import BoundaryAdvice
-from engine.tokens.compiled import compile_query
+from engine.tokens.compiled import CompiledQuery, compile_query
 from engine.tokens.tokenizer import Tokenizer
 
 __all__ = ["ExplainedPart", "Graph", "GraphArc", "Preview", "Previewer", "preview_query"]
@@ -47,11 +47,11 @@ REMEMBERED = 256
 class Preview(Record):
     """Everything the Workbench shows of a query before it runs.
 
-    strings: how many strings the language has, in words; finite: whether that is a finite number. examples: a few of
-    its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_states, token_arcs:
-    of the automaton over tokens, None where it is made as it is reached. notes: what the user should know of the
-    encoding. advice: where the boundary forbids a token of the tokenizer's, and what helps; None where it does not.
-    seconds: to compute all of this.
+    strings: how many strings the language has, in words; finite: whether its automaton has finitely many. examples: a
+    few of its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_states,
+    token_arcs: of the automaton over tokens, None where it is made as it is reached. notes: what the user should know
+    of the encoding. advice: where the boundary forbids a token of the tokenizer's, and what helps; None where it does
+    not. seconds: to compute all of this.
     """
 
     prefix_parts: tuple[ExplainedPart, ...]
@@ -85,13 +85,12 @@ def preview_query(
     compiled = compile_query(query, tokenizer, limits or Limits(), compiler)
     whole = compiled.language.whole
     count = count_strings(whole)
-    advice = compiled.advice
     return Preview(
         prefix_parts=_explained(query.prefix),
         pattern_parts=_explained(query.pattern),
-        strings=describe_count(count),
+        strings=_strings(count, compiled),
         finite=count is not None,
-        examples=tuple(example_strings(whole, EXAMPLES)),
+        examples=_examples(compiled),
         language_graph=language_graph(whole, max_states),
         token_graph=token_graph(compiled.automaton, tokenizer, max_states),
         language_states=compiled.sizes.language_states,
@@ -99,9 +98,21 @@ def preview_query(
         token_states=compiled.sizes.token_states,
         token_arcs=compiled.sizes.token_arcs,
         notes=compiled.notes,
+        advice=compiled.advice,
         seconds=time.perf_counter() - begun,
-        advice=advice,
     )
+
+
+def _strings(count: int | None, compiled: CompiledQuery) -> str:
+    """How many strings, in words: at most as many as the automaton has where excluded ones are still in it."""
+    is_bound = count is not None and compiled.language.excluded is not None
+    return f"at most {describe_count(count)}" if is_bound else describe_count(count)
+
+
+def _examples(compiled: CompiledQuery) -> tuple[str, ...]:
+    """A few strings of the language. Excluded ones are passed over: of twice as many, because they may be common."""
+    found = example_strings(compiled.language.whole, EXAMPLES if compiled.language.excluded is None else 2 * EXAMPLES)
+    return tuple(text for text in found if compiled.accepts_text(text))[:EXAMPLES]
 
 
 def _explained(source: str) -> tuple[ExplainedPart, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import LimitError, ModelError, RegexError, RelensError
 from engine.language.compile import compile_language
-from engine.query import Encoding, Limits, Query
+from engine.query import Encoding, Exclude, Limits, Query
 from engine.runs.preview import Preview, Previewer, preview_query
 
 HOSTILE = "[ab]*a[ab]{40}"
@@ -37,6 +37,15 @@ def test_advice_on_the_boundary(byte_tokenizer):
     assert (preview.advice.prefix, preview.advice.pattern) == ("the", " cat")
     assert preview.advice.sentence not in preview.notes
     assert Preview.from_json(preview.to_json()) == preview
+
+
+def test_what_is_excluded_is_no_example(byte_tokenizer, monkeypatch):
+    query = Query(" (cat|dog|hen)", prefix="the", exclude=Exclude(words=("dog",)))
+    assert preview_query(query, byte_tokenizer).strings == "2"
+    monkeypatch.setattr("engine.language.exclusion.MOST_WORK", 0)
+    preview = preview_query(query, byte_tokenizer)
+    assert preview.strings == "at most 3", "they are still in the automaton"
+    assert sorted(preview.examples) == ["the cat", "the hen"]
 
 
 def test_an_open_language_has_no_end(byte_tokenizer):
