@@ -60,7 +60,6 @@ class Lattice:
         self.costs: dict[Node, int] = {}
         self.useful: set[Node] = set()
         self.distance = 0
-        self.steps: dict[Nodes, list[tuple[bytes, Nodes]]] = {}
 
     def explore(self, most: int) -> bool:
         """Find the cheapest paths, of at most `most` edits; whether there are any."""
@@ -103,21 +102,29 @@ class Lattice:
             nodes = self._after(nodes, character)
 
     def strings(self, most: int, representatives: list[bytes] | None) -> Iterator[str]:
-        """The strings in byte order, the first `most` at least."""
+        """The strings in byte order, the first `most` at least; see `NearestStrings.all` for representatives."""
+        known: dict[Nodes, list[tuple[bytes, Nodes]]] = {}
+
+        def steps(nodes: Nodes) -> Iterator[tuple[bytes, Nodes]]:
+            if nodes not in known:  # strings that differ early go on alike
+                characters = self._characters(nodes, most, representatives)
+                known[nodes] = [(character, self._after(nodes, character)) for character in characters]
+            return iter(known[nodes])
+
         begin = self._start()
-        open_steps = [iter(self._steps(begin, most, representatives))]
-        spelled: list[bytes] = []
         if any(map(self._is_end, begin)):
             yield ""
-        while open_steps:
-            step = next(open_steps[-1], None)
+        spelled: list[bytes] = []
+        waiting = [steps(begin)]
+        while waiting:
+            step = next(waiting[-1], None)
             if step is None:
-                open_steps.pop()
+                waiting.pop()
                 del spelled[-1:]
                 continue
             character, nodes = step
             spelled.append(character)
-            open_steps.append(iter(self._steps(nodes, most, representatives)))
+            waiting.append(steps(nodes))
             if any(map(self._is_end, nodes)):
                 yield b"".join(spelled).decode()
 
@@ -135,7 +142,7 @@ class Lattice:
         if not self.editable[node.part]:
             return
         part, state, position = node
-        writable = position < len(self.characters) and self.writable[position]
+        writable = self._may_write(position)
         if writable and self.rules.insertions:
             yield Node(part, state, position + 1)
         if self.rules.deletions:
@@ -144,6 +151,10 @@ class Lattice:
         if writable and self.rules.substitutions:
             for destination in self.parts[part].destinations(state):
                 yield Node(part, destination, position + 1)
+
+    def _may_write(self, position: int) -> bool:
+        """Whether the text goes on with a character that an edit may write."""
+        return position < len(self.characters) and self.writable[position]
 
     def _crossed(self, node: Node) -> Node | None:
         """The beginning of the pattern, where the prefix may end."""
@@ -189,19 +200,13 @@ class Lattice:
         waiting = list(found)
         for node in waiting:
             options: list[tuple[Node | None, int]] = [(self._crossed(node), 0)]
-            if self.editable[node.part] and self.rules.insertions:
+            if self.editable[node.part] and self.rules.insertions and self._may_write(node.position):
                 options.append((node._replace(position=node.position + 1), 1))
             for successor, cost in options:
                 if successor is not None and self._leads(node, successor, cost) and successor not in found:
                     found.add(successor)
                     waiting.append(successor)
         return frozenset(found)
-
-    def _steps(self, nodes: Nodes, most: int, representatives: list[bytes] | None) -> list[tuple[bytes, Nodes]]:
-        if nodes not in self.steps:
-            characters = self._characters(nodes, most, representatives)
-            self.steps[nodes] = [(character, self._after(nodes, character)) for character in characters]
-        return self.steps[nodes]
 
     def _characters(self, nodes: Nodes, most: int, representatives: list[bytes] | None) -> list[bytes]:
         """The characters that may come next, in byte order, the first `most` at least."""
@@ -250,7 +255,7 @@ class Lattice:
     def _positions_after_edit(self, position: int) -> list[int]:
         """Where the text may stand after a character of the string that is deleted, or replaced."""
         positions = [position] if self.rules.deletions else []
-        if self.rules.substitutions and position < len(self.characters) and self.writable[position]:
+        if self.rules.substitutions and self._may_write(position):
             positions.append(position + 1)
         return positions
 

@@ -14,16 +14,16 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
 from engine.language.alignment import EditRules, align
+from engine.language.alphabet import alphabet_ranges
 from engine.language.automaton import ByteAutomaton
 from engine.language.character_steps import CharacterSteps
 from engine.language.lattice import Lattice
-from engine.language.syntax import parse_regex
-from engine.language.tree import Characters, Group
-from engine.query import Edits, Record
+from engine.query import Edits, Limits, Record
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class NearestStrings:
     """The strings of `prefix . pattern` nearest to a text, where `edits` says what an edit may do and where.
 
     prefix, pattern: the automata before any edit. With edits allowed in both parts, a prefix of no characters is
-    not edited: what is written there belongs to the pattern.
+    not edited: what is written there belongs to the pattern. Raises `RegexError` for an alphabet that is not one.
     """
 
     def __init__(self, unedited_prefix: ByteAutomaton, unedited_pattern: ByteAutomaton, edits: Edits) -> None:
@@ -64,8 +64,9 @@ class NearestStrings:
             where = "pattern"
         self._where = where
         self._distance = edits.distance
-        alphabet = _Alphabet(edits.alphabet)
-        self._rules = EditRules(edits.insertions, edits.deletions, edits.substitutions, alphabet.__contains__)
+        self._bounds = [bound for low, high in alphabet_ranges(edits, Limits()) for bound in (low, high + 1)]
+        self._rules = EditRules(edits.insertions, edits.deletions, edits.substitutions, self._is_writable)
+        self._lattice = lru_cache(maxsize=1)(self._new_lattice)  # `find` and then `all` is the usual way
 
     def find(self, text: str) -> Nearest | None:
         """The nearest string, of several the first in byte order, with the canonical edits to `text` (`alignment.py`).
@@ -96,7 +97,10 @@ class NearestStrings:
         strings = list(islice(lattice.strings(most + 1, chosen), most + 1))
         return None if len(strings) > most else strings
 
-    def _lattice(self, text: str) -> Lattice | None:
+    def _is_writable(self, character: str) -> bool:
+        return bisect.bisect_right(self._bounds, ord(character)) % 2 == 1
+
+    def _new_lattice(self, text: str) -> Lattice | None:
         try:
             characters = [character.encode() for character in text]
         except UnicodeEncodeError:
@@ -133,17 +137,3 @@ class NearestStrings:
             written = "" if operation == "deletion" else text[target]
             edits.append(Edit(operation, target, removed, written, "prefix" if in_prefix else "pattern"))
         return tuple(edits)
-
-
-class _Alphabet:
-    """The set of characters that an expression for one character stands for."""
-
-    def __init__(self, source: str) -> None:
-        node = parse_regex(source)
-        while isinstance(node, Group):
-            node = node.item
-        ranges = node.ranges if isinstance(node, Characters) else ()
-        self._bounds = [bound for low, high in ranges for bound in (low, high + 1)]
-
-    def __contains__(self, character: str) -> bool:
-        return bisect.bisect_right(self._bounds, ord(character)) % 2 == 1

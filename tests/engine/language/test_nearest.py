@@ -17,7 +17,7 @@ from engine.query import Edits
 from tests.engine.language.edited import LETTERS, edits_apart, one_edit
 from tests.engine.language.patterns import matching_string
 
-#: Parts of a query with their strings; the last one is too many to list.
+#: Parts of a query with their strings; the last has more, all too far from any text that is made of the first four.
 PARTS = {
     "": [""],
     "a": ["a"],
@@ -25,7 +25,7 @@ PARTS = {
     "a|bc|": ["", "a", "bc"],
     "[abé]c": ["ac", "bc", "éc"],
     "(ab|ba){1,2}": ["ab", "ba", "abab", "abba", "baab", "baba"],
-    "é*": ["é" * length for length in range(9)],
+    "é*": ["é" * length for length in range(12)],
 }
 
 
@@ -89,7 +89,7 @@ def brute_force(prefix: str, pattern: str, text: str, edits: Edits, letters: str
 def test_agrees_with_brute_force(prefix, pattern, where, distance, kinds, letters, seed):
     edits = Edits(distance, where, *map(bool, kinds), alphabet=f"[{letters}]")
     source = random.Random(seed)
-    text = source.choice(PARTS[prefix]) + source.choice(PARTS[pattern])
+    text = source.choice(PARTS[prefix][:4]) + source.choice(PARTS[pattern][:4])
     for _ in range(source.randrange(4)):
         text = source.choice(sorted(one_edit(text, EditRules(True, True, True, LETTERS.__contains__))))
     search = NearestStrings(compiled(prefix), compiled(pattern), edits)
