@@ -9,10 +9,12 @@ import sys
 import pytest
 
 from engine.errors import EmptyLanguageError, LimitError, NoEncodingError, RegexError
-from engine.query import Encoding, Limits, Query
+from engine.query import Boundary, Edits, Encoding, Limits, Query
 from engine.tokens.compiled import Sizes, compile_query
+from engine.tokens.laws import assert_laws, paths
 from engine.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
+from tests.engine.tokens.written_out import edited
 
 DATE = Query(r" (January|July) \d{1,2}, \d{4}", prefix="George Washington was born on", encoding=Encoding.CANONICAL)
 
@@ -69,6 +71,34 @@ def test_errors(smollm2: Tokenizer) -> None:
     ):
         with pytest.raises(error):
             compile_query(query, smollm2, Limits(automaton_states=20))
+
+
+@pytest.mark.parametrize("where", ["prefix", "pattern", "both"])
+@pytest.mark.parametrize("boundary", list(Boundary))
+@pytest.mark.parametrize("encoding", list(Encoding))
+def test_edits_from_expression_to_tokens(small: Tokenizer, where, boundary: Boundary, encoding: Encoding) -> None:
+    """The strings are those within an edit, and those of the prefixes, one after the other, are all of them."""
+    query = Query(
+        " cat|b",
+        prefix="a|ab",
+        encoding=encoding,
+        prefix_encoding=encoding,
+        boundary=boundary,
+        edits=Edits(1, where, alphabet="[ab]"),
+    )
+    compiled = compile_query(query, small)
+    heads, tails = {"a", "ab"}, {" cat", "b"}
+    changed_heads = heads if where == "pattern" else edited(heads, "ab")
+    changed_tails = tails if where == "prefix" else edited(tails, "ab")
+    expected = {head + tail for head in changed_heads for tail in tails}
+    expected |= {head + tail for head in heads for tail in changed_tails}
+    found = set(paths(compiled.automaton))
+    assert {small.decode(path) for path in found} == expected
+    assert all(compiled.accepts_text(text) for text in expected)
+    assert_laws(compiled.automaton, most_states=30)
+    assert found == {path for head in changed_heads for path in paths(compiled.given(head))}
+    if encoding is Encoding.CANONICAL:
+        assert all(compiled.is_canonical(path, len(path)) for path in found)
 
 
 def test_another_compiler_needs_no_pynini(small: Tokenizer) -> None:
