@@ -99,10 +99,9 @@ def _is_cut_here(prefix: str, pattern: str, tokenizer: Tokenizer) -> bool:
 
 def _straddling_token(prefix: str, pattern: str, tokenizer: Tokenizer) -> str:
     """The token that the tokenizer would write across the boundary, "" where it cuts there but encodes otherwise."""
-    tokens = tokenizer.encode(prefix + pattern)
     boundary, end = len(prefix.encode()), 0
-    for number, token in enumerate(tokens):
-        begin, end = end, len(tokenizer.decode_bytes(tokens[: number + 1]))
+    for number, token in enumerate(tokenizer.encode(prefix + pattern)):
+        begin, end = end, end + len(tokenizer.decode_bytes([token], continues=number > 0))
         if begin < boundary < end:
             return tokenizer.token_text(token)
     return ""
@@ -126,8 +125,8 @@ def _moved_blanks(query: Query, examples: list[tuple[str, str]], tokenizer: Toke
     prefix = query.prefix
     for item in sorted(itertools.chain(*endings), key=lambda item: item.start, reverse=True):
         prefix = prefix[: item.start] + prefix[item.end :]
-    if not prefix or not all(start.endswith(blanks) for start, _ in examples):
-        return None
+    if not all(start.endswith(blanks) for start, _ in examples) or all(start == blanks for start, _ in examples):
+        return None  # of nothing but blanks there would be no prefix left
     before = [_is_cut_here(start, rest, tokenizer) for start, rest in examples]
     after = [_is_cut_here(start[: -len(blanks)], blanks + rest, tokenizer) for start, rest in examples]
     if not all(now or not was for was, now in zip(before, after, strict=True)) or sum(after) <= sum(before):

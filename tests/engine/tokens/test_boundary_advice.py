@@ -67,6 +67,7 @@ def test_a_space_that_can_move(gpt2: Tokenizer, prefix: str, pattern: str, moved
         ("(The |A)", "cat", " cat"),
         ("(?P<article>The )", "cat", " cat"),
         (" ", "cat", " cat"),
+        ("(?i) ", "cat", " cat"),
         ("The ", "^cat|^dog", " cat"),
     ],
 )
