@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,19 +62,36 @@ def weighted_share(
 ) -> Estimate:
     """The share of the weight that the members have, an estimate of their probability among all matches.
 
-    weights, counts, member: one for each row. The interval is Clopper and Pearson's at the effective number of draws,
-    the smaller one of Kish's and that of the linearised variance. Without any weight it is 0, between 0 and 1.
+    weights, counts, member: one for each row. The interval is that of `share_of_sums`.
     """
     weight, count, _ = _columns(weights, counts)
-    is_member = np.asarray(member, np.bool_)
-    total, draws = float(count @ weight), float(count.sum())
-    if total <= 0.0:
+    of_members = count * np.asarray(member, np.bool_)
+    return share_of_sums(_sums(weight, of_members), _sums(weight, count), level)
+
+
+class WeightSums(NamedTuple):
+    """Sums over draws: how many they are, of their weights, and of the squares of these."""
+
+    draws: float = 0.0
+    weight: float = 0.0
+    squares: float = 0.0
+
+
+def share_of_sums(part: WeightSums, whole: WeightSums, level: float = 0.95) -> Estimate:
+    """The share that a part of the draws has in the weight of the whole; for those who have many parts to compare.
+
+    The interval is Clopper and Pearson's at the effective number of draws, the smaller one of Kish's and that of the
+    linearised variance. Without any weight the share is 0, between 0 and 1.
+    """
+    if whole.weight <= 0.0:
         return Estimate(0.0, 0.0, 1.0, 0.0)
-    share = min(1.0, float((count * weight) @ is_member) / total)
-    effective = total**2 / float(count @ weight**2)
-    if draws > 1 and 0.0 < share < 1.0:
-        # The ratio of two sums, linearised at its value: each draw moves it by w (m - share) / total.
-        variance = float(count @ (weight * (is_member - share)) ** 2) / total**2 * draws / (draws - 1.0)
+    share = min(1.0, part.weight / whole.weight)
+    effective = whole.weight**2 / whole.squares
+    if whole.draws > 1 and 0.0 < share < 1.0:
+        # The ratio of two sums, linearised at its value: each draw moves it by w (m - share) / total, where m is 1 for
+        # a draw of the part and 0 for another.
+        moved = (1.0 - share) ** 2 * part.squares + share**2 * max(0.0, whole.squares - part.squares)
+        variance = moved / whole.weight**2 * whole.draws / (whole.draws - 1.0)
         if variance > 0.0:
             effective = min(effective, share * (1.0 - share) / variance)
     # With few effective draws the variance itself is uncertain, as in Student's distribution.
@@ -168,6 +186,10 @@ def _columns(weights: Numbers, counts: Counts) -> tuple[npt.NDArray[np.float64],
     weight, count = np.asarray(weights, np.float64), np.asarray(counts, np.float64)
     largest = float(weight[count > 0].max(initial=0.0))
     return (weight / largest if largest > 0.0 else weight), count, largest
+
+
+def _sums(weight: npt.NDArray[np.float64], count: npt.NDArray[np.float64]) -> WeightSums:
+    return WeightSums(float(count.sum()), float(count @ weight), float(count @ weight**2))
 
 
 def _proportion_interval(share: float, draws: float, level: float) -> tuple[float, float]:
