@@ -14,7 +14,7 @@ from engine.query import Encoding, Limits
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.canonical import canonical_encodings
 from engine.tokens.encodings import all_encodings
-from engine.tokens.enumerated import EnumeratedAutomaton
+from engine.tokens.enumerated import EnumeratedAutomaton, enumerated_encodings
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
 
@@ -26,9 +26,14 @@ def encodings(
 
     Raises `NoEncodingError` when the tokenizer can spell none of them, and the `LimitError` of `all_encodings`.
     """
-    if encoding is Encoding.CANONICAL:
-        return canonical_encodings(automaton, tokenizer, limits, continues)
     spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
+    if encoding is Encoding.CANONICAL:
+        # A literal prefix needs no construction, however long it is: the tokenizer is asked for its one encoding.
+        is_one_string = automaton.arcs == automaton.states - 1 and np.count_nonzero(automaton.final) == 1
+        enumerated = enumerated_encodings(automaton, spelled, tokenizer, continues) if is_one_string else None
+        if enumerated is not None and not enumerated.is_empty:
+            return enumerated
+        return canonical_encodings(automaton, tokenizer, limits, continues)
     return all_encodings(spelled, tokenizer.vocabulary, limits.token_arcs)
 
 

@@ -38,8 +38,12 @@ def drawn_prefixes(compiled: CompiledQuery, sampling: Sampling) -> list[tuple[st
     if sampling.prefix_by == "edges":
         drawn = edge_strings(prefix, sampling.count, generator, longest)
     elif sampling.prefix_by == "tokens" and query.prefix_encoding is Encoding.ALL:
-        paths = uniform_token_paths(compiled.prefix_paths(), sampling.count, generator, longest)
-        drawn = [compiled.tokenizer.decode_bytes(path).decode() for path in paths]
+        paths = compiled.prefix_paths()
+        assert paths is not None  # there is a prefix
+        drawn = [
+            compiled.tokenizer.decode_bytes(path).decode()
+            for path in uniform_token_paths(paths, sampling.count, generator, longest)
+        ]
     else:
         drawn = uniform_strings(prefix, sampling.count, generator, longest)
     return sorted(Counter(drawn).items())

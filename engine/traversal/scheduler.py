@@ -179,11 +179,9 @@ def _hand_out(
     log_probs: torch.Tensor, members: list[tuple[Search, npt.NDArray[np.intp]]], decoding: Decoding, joint: bool
 ) -> None:
     """Select for searches with the same rule, each with the rows of its asked nodes, and let them receive it."""
-    needed, rows = np.unique(np.concatenate([own for _, own in members]), return_inverse=True)
-    if len(needed) < len(log_probs):
-        log_probs = log_probs[torch.from_numpy(needed).to(log_probs.device)]
+    rows = np.concatenate([own for _, own in members]).tolist()
     requests = [request for search, _ in members for request in search.requests()]
-    requests = [replace(request, row=row) for request, row in zip(requests, rows.tolist(), strict=True)]
+    requests = [replace(request, row=row) for request, row in zip(requests, rows, strict=True)]
     selected = select_children(log_probs, requests, decoding, joint=joint)
     first = 0
     for search, own in members:

@@ -12,7 +12,7 @@ in numpy; on an accelerator the rows stay where they are and a mask selects, so 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -66,19 +66,34 @@ def select_children(
     joint: a prefix arc ranks by its log-probability; otherwise every prefix arc ranks first, with 0.
     dense: select by masks on the device (None: whenever it is not the CPU); the answer is the same.
     """
+    if dense is None:
+        dense = log_probs.device.type != "cpu"
+    found: dict[int, Children] = {}
+    # Where everything is given there is nothing to rule out, and the rule is the dear part of a long literal prefix.
+    given = [place for place, request in enumerate(requests) if request.in_prefix.all()]
+    ruled = [place for place, request in enumerate(requests) if not request.in_prefix.all()]
+    for places, rule in ((given, Decoding()), (ruled, decoding)):
+        if places:
+            rows, row_of = np.unique([requests[place].row for place in places], return_inverse=True)
+            few = log_probs if len(rows) == len(log_probs) else log_probs[torch.from_numpy(rows).to(log_probs.device)]
+            asked = [replace(requests[place], row=row) for place, row in zip(places, row_of.tolist(), strict=True)]
+            found |= zip(places, _select(few, asked, rule, joint, dense), strict=True)
+    return [found[place] for place in range(len(requests))]
+
+
+def _select(
+    log_probs: torch.Tensor, requests: Sequence[Request], decoding: Decoding, joint: bool, dense: bool
+) -> list[Children]:
+    """`select_children` under one rule, each row asked for by some request."""
     after = tempered(log_probs, decoding.temperature)
     kept = keep(after, decoding)
-    found: list[Children | None] = [None] * len(requests)
+    found: dict[int, Children] = {}
     others = list(range(len(requests)))
     if kept.values is not None and kept.tokens is not None:
         others = [place for place, request in enumerate(requests) if request.in_prefix.any()]
         listed = _Listed(kept)
-        for place, request in enumerate(requests):
-            if not request.in_prefix.any():
-                found[place] = listed.select(request)
+        found = {place: listed.select(request) for place, request in enumerate(requests) if not request.in_prefix.any()}
     if others:
-        if dense is None:
-            dense = log_probs.device.type != "cpu"
         few = [requests[place] for place in others]
         if dense:
             index = torch.tensor([request.row for request in few], device=after.device)
@@ -86,13 +101,21 @@ def select_children(
                 log_probs[index], after[index], kept.threshold[index], kept.log_mass[index], few, joint
             )
         else:
-            rows = list(
-                zip(log_probs.numpy(), after.numpy(), kept.threshold.tolist(), kept.log_mass.tolist(), strict=True)
-            )
-            selected = [_select_row(*rows[request.row], request, joint) for request in few]
-        for place, children in zip(others, selected, strict=True):
-            found[place] = children
-    return [children for children in found if children is not None]
+            before, tempered_rows = log_probs.numpy(), after.numpy()
+            threshold, log_mass = kept.threshold.tolist(), kept.log_mass.tolist()
+            selected = [
+                _select_row(
+                    before[request.row],
+                    tempered_rows[request.row],
+                    threshold[request.row],
+                    log_mass[request.row],
+                    request,
+                    joint,
+                )
+                for request in few
+            ]
+        found |= zip(others, selected, strict=True)
+    return [found[place] for place in range(len(requests))]
 
 
 class _Listed:
