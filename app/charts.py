@@ -16,6 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from app.narrative import duration_text, probability_text
+from app.tables import told_apart
 from app.text import as_plotly, shortened, visible
 
 BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
@@ -27,7 +28,7 @@ CONFIG = {
     "toImageButtonOptions": {"format": "svg", "filename": "relens"},
 }
 
-_MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
+MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
 
 
 @dataclass(frozen=True)
@@ -38,16 +39,19 @@ class Chart:
     alt: str
 
 
+def hatched(shapes: str | Sequence[str]) -> dict[str, Any]:
+    """White marks of these shapes over a bar's own colour; an empty shape leaves it plain."""
+    return {"shape": shapes, "fgcolor": "rgba(255,255,255,0.8)", "fillmode": "overlay"}
+
+
 def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
-    """The first `count` lines of a table of matches as bars, longest text cut; hatched where not canonical."""
+    """The first `count` lines of a table of matches or strings as bars, longest text cut.
+
+    Hatched where the tokens, or most of the probability of a string's tokens, are not the tokenizer's own.
+    """
     top = table.head(count)
-    labels = [as_plotly(shortened(text, 34)) for text in top["Text"]]
-    if "Prefix" in top:
-        labels = [
-            f"{as_plotly('…' + prefix[-18:] if len(prefix) > 18 else prefix)} {label}"
-            for prefix, label in zip(top["Prefix"], labels, strict=True)
-        ]
-    canonical = list(top["Canonical"])
+    labels = [as_plotly(shortened(text, 34)) for text in told_apart(table)[:count]]
+    canonical = list(top["Canonical"] if "Canonical" in top else top["Own spelling"] >= 0.5)
     figure = go.Figure(
         go.Bar(
             x=top["Probability"],
@@ -55,7 +59,11 @@ def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
             orientation="h",
             marker={
                 "color": BLUE,
-                "pattern": {"shape": ["" if flag else "/" for flag in canonical], "fgcolor": "rgba(255,255,255,0.75)"},
+                "pattern": {
+                    "shape": ["" if flag else "/" for flag in canonical],
+                    "fgcolor": "rgba(255,255,255,0.75)",
+                    "fillmode": "overlay",
+                },
             },
             customdata=[probability_text(value) for value in top["Probability"]],
             text=labels,
@@ -73,7 +81,7 @@ def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
         ticklabelstandoff=6,
     )
     figure.update_xaxes(title="Probability under the decoding rule", rangemode="tozero", tickformat="~g")
-    figure.update_layout(height=max(160, 56 + 26 * len(top)), margin=_MARGINS, bargap=0.25)
+    figure.update_layout(height=max(160, 56 + 26 * len(top)), margin=MARGINS, bargap=0.25)
     best = top["Probability"].max() if len(top) else 0.0
     return Chart(figure, f"Bars of the {len(top)} best matches; the most likely has {probability_text(best)}.")
 
@@ -100,7 +108,7 @@ def mass_over_time(history: Sequence[tuple[float, float, float]]) -> Chart:
         )
     figure.update_xaxes(title="Seconds")
     figure.update_yaxes(title="Probability of a match", tickformat=".3~g", rangemode="tozero")
-    figure.update_layout(height=240, margin=_MARGINS, legend={"orientation": "h", "y": 1.12, "x": 0})
+    figure.update_layout(height=240, margin=MARGINS, legend={"orientation": "h", "y": 1.12, "x": 0})
     if not history:
         return Chart(figure, "No bounds yet.")
     _, lower, upper = history[-1]
@@ -125,7 +133,7 @@ def matches_over_time(rows: Sequence[Mapping[str, Any]]) -> Chart:
     )
     figure.update_xaxes(title="Seconds")
     figure.update_yaxes(title="Matches", rangemode="tozero")
-    figure.update_layout(height=240, margin=_MARGINS, showlegend=False)
+    figure.update_layout(height=240, margin=MARGINS, showlegend=False)
     last = duration_text(seconds[-1]) if seconds else "0 s"
     return Chart(figure, f"{len(seconds)} matches found over {last}.")
 
@@ -147,7 +155,7 @@ def token_bars(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> Cha
         go.Bar(
             x=positions,
             y=probabilities,
-            marker={"color": colors, "pattern": {"shape": shapes, "fgcolor": "white"}},
+            marker={"color": colors, "pattern": hatched(shapes)},
             text=labels,
             textposition="none",
             customdata=[
@@ -162,7 +170,7 @@ def token_bars(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> Cha
     )
     figure.update_xaxes(type="category", tickmode="array", tickvals=positions, ticktext=labels, tickangle=-45)
     figure.update_yaxes(title="Probability", range=[0, 1.02], tickformat=".0%")
-    figure.update_layout(height=280, margin=_MARGINS, bargap=0.2)
+    figure.update_layout(height=280, margin=MARGINS, bargap=0.2)
     known = [probability for probability in probabilities[prefix_tokens:] if probability is not None]
     least = f"; the least likely has {probability_text(min(known))}" if known else ""
     return Chart(figure, f"Bars of the probability of each of {len(readings)} tokens{least}.")

@@ -17,6 +17,10 @@ from app.form import Form
 #: The parameter that names the run to show; it is no part of a query.
 RUN = "run"
 
+#: The parameters that say how results are viewed; they are no part of a query either.
+BY, GROUPS, GIVEN = "by", "groups", "given"
+VIEW = (BY, GROUPS, GIVEN)
+
 
 def parameters(form: Form) -> dict[str, str]:
     """The form's values that are not the defaults, as the widgets read them from a link."""

@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from engine.query import Distribution, Sampling, ShortestPath
 from engine.runs.records import RunRecord
 
 _ORDINALS = ("next", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -49,6 +50,11 @@ def log_probability_text(log_probability: float) -> str:
             return "0 %"
         return f"about 1 in 10^{-log_probability / math.log(10):.0f}"
     return probability_text(math.exp(min(log_probability, 0.0)))
+
+
+def interval_text(low: float, high: float) -> str:
+    """An interval of probabilities: "38 % to 44 %"."""
+    return f"{probability_text(low)} to {probability_text(high)}"
 
 
 def duration_text(seconds: float) -> str:
@@ -87,10 +93,13 @@ def mass_bounds(progress: Mapping[str, Any]) -> tuple[float, float]:
     return min(max(found, 0.0), 1.0), min(max(upper, 0.0), 1.0)
 
 
-def mass_sentence(progress: Mapping[str, Any], *, end_of_text: bool = False) -> str:
-    """How much of what the decoder writes is in the language, from the bounds of a search."""
+def mass_sentence(progress: Mapping[str, Any], *, end_of_text: bool = False, exclusive: bool = False) -> str:
+    """How much of what the decoder writes is in the language, from the bounds of a search.
+
+    exclusive: matches exclude each other, as those of a distribution do.
+    """
     lower, upper = mass_bounds(progress)
-    what = "is a match from start to end" if end_of_text else "begins with a match"
+    what = "is a match from start to end" if end_of_text else "is a match" if exclusive else "begins with a match"
     whose = (
         "of everything this decoder could write, the prefix included,"
         if progress.get("mass_is_joint")
@@ -125,16 +134,27 @@ def status_headline(run: RunRecord, queue_position: int | None = None) -> str:
     return {"done": "Done", "stopped": "Stopped", "failed": "Failed", "interrupted": "Interrupted"}[run.status]
 
 
+def traversal_kind(run: RunRecord) -> str:
+    """The kind of the run's traversal: "shortest_path", "sampling" or "distribution"."""
+    return str(run.specification.get("traversal", {}).get("kind", ShortestPath.kind))
+
+
+def draws(run: RunRecord) -> int | None:
+    """How many draws of a sample have ended by now, failed ones included; None where the run is no sample."""
+    return int(run.progress.get("samples", 0)) if traversal_kind(run) == Sampling.kind else None
+
+
 def ending_sentence(run: RunRecord) -> str:
     """Why a run is over and what that means for its rows; an empty string while it is not."""
-    rows = count_text(run.row_count, "match", "matches")
+    sampled = draws(run)
+    rows = _found(run)
     if run.status == "interrupted":
         kept = f"its {rows} found so far are kept" if run.row_count else "it had found nothing yet"
         return f"The worker ended while it was on this run; {kept}. You can repeat the run."
     if run.status == "failed":
         return run.error or "The run failed."
     if run.status == "stopped":
-        return f"You stopped it after {rows}."
+        return f"You stopped it after {rows if sampled is None else _drawn(run)}."
     if run.status != "done":
         return ""
     ended = run.progress.get("ended", "")
@@ -142,14 +162,23 @@ def ending_sentence(run: RunRecord) -> str:
         if not run.row_count:
             return "There is nothing to find: under this decoding rule the model cannot write any string of the query."
         return f"Complete: these {rows} are everything this decoder can write within the query."
+    if ended == "tolerance":
+        tolerance = run.specification.get("traversal", {}).get("tolerance", 0.0)
+        return f"Settled with {rows}: what is still open is at most {probability_text(tolerance)} of what was found."
+    if ended == "drawn":
+        return f"Complete: {count_text(sampled or 0, 'draw')}, {rows} among them."
     limits = run.specification.get("limits", {})
     reached = {
-        "matches": "That is as many matches as you asked for",
+        "matches": "That is as many matches as you asked for"
+        if traversal_kind(run) == ShortestPath.kind
+        else f"The limit of {limits.get('matches') or 0:,} matches was reached",
         "expansions": f"The limit of {limits.get('expansions') or 0:,} expansions was reached",
         "seconds": f"The time limit of {duration_text(limits.get('seconds') or 0)} was reached",
     }.get(ended)
     if reached is None:
         return f"{rows}."
+    if sampled is not None:
+        return f"{reached} after {_drawn(run)}."
     return f"{reached}; there may be more." if run.row_count else f"{reached} before a match was found."
 
 
@@ -159,9 +188,13 @@ def work_sentence(run: RunRecord) -> str:
     if not progress:
         return ""
     total = float(progress.get("seconds_total", 0.0))
-    parts = [count_text(run.row_count, "match", "matches") + f" in {duration_text(total)}"]
-    if total > 0.5 and run.row_count:
-        parts.append(f"{_rate(run.row_count / total)} matches a second")
+    sampled = draws(run)
+    parts = [f"{_found(run) if sampled is None else _drawn(run)} in {duration_text(total)}"]
+    found, noun = (run.row_count, "matches") if sampled is None else (sampled, "draws")
+    if total > 0.5 and found:
+        parts.append(f"{_rate(found / total)} {noun} a second")
+    if traversal_kind(run) == Distribution.kind and run.is_live:
+        parts.append(_open_sentence(run))
     expansions = int(progress.get("expansions", 0))
     if expansions:
         parts.append(
@@ -184,7 +217,7 @@ def time_left(run: RunRecord) -> str:
 
 
 def fraction_done(run: RunRecord) -> float:
-    """How far the run is, 0 to 1, by whichever of its limits is nearest (or the stage, before it searches)."""
+    """How far the run is, 0 to 1, by whichever of its ends is nearest (or the stage, before it searches)."""
     if not run.is_live:
         return 1.0
     if not run.progress:
@@ -196,7 +229,49 @@ def fraction_done(run: RunRecord) -> float:
         "seconds": run.progress.get("seconds_total", 0.0),
     }
     shares = [spent[name] / limits[name] for name in spent if limits.get(name)]
+    traversal = run.specification.get("traversal", {})
+    if traversal_kind(run) == Sampling.kind:
+        shares.append((draws(run) or 0) / traversal.get("count", 1))
+    if traversal_kind(run) == Distribution.kind:
+        shares.append(_settled(run.progress, float(traversal.get("tolerance", 0.0))))
     return min(max([0.0, *shares]), 1.0)
+
+
+def _found(run: RunRecord) -> str:
+    if traversal_kind(run) == Sampling.kind:
+        return count_text(run.row_count, "different match", "different matches")
+    return count_text(run.row_count, "match", "matches")
+
+
+def _drawn(run: RunRecord) -> str:
+    wanted = int(run.specification.get("traversal", {}).get("count", 0))
+    ended = draws(run) or 0
+    return f"{ended:,} of {wanted:,} drawn" if ended < wanted else count_text(ended, "draw")
+
+
+def _open_ratio(progress: Mapping[str, Any]) -> float:
+    """What is open as a part of what was found; infinite where nothing was."""
+    found, remaining = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
+    return remaining / found if found > 0.0 else math.inf
+
+
+def _open_sentence(run: RunRecord) -> str:
+    ratio = _open_ratio(run.progress)
+    tolerance = float(run.specification.get("traversal", {}).get("tolerance", 0.0))
+    goal = f"it ends at {probability_text(tolerance)}" if tolerance > 0.0 else "it ends when nothing is"
+    if ratio >= 1.0:
+        return f"more is open than was found; {goal}"
+    return f"{probability_text(ratio)} of what was found is still open; {goal}"
+
+
+def _settled(progress: Mapping[str, Any], tolerance: float) -> float:
+    """How far a distribution is, 0 to 1: what is open shrinks by factors, so the way to go is measured in these."""
+    ratio = _open_ratio(progress)
+    if ratio >= 1.0:
+        return 0.0
+    if tolerance <= 0.0:
+        return 1.0 - ratio
+    return min(math.log(max(ratio, tolerance)) / math.log(tolerance), 1.0)
 
 
 def _rate(number: float) -> str:

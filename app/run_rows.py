@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from app.narrative import draws
 from engine.runs.records import RunRecord
 
 _MOST_POINTS = 400
@@ -40,8 +41,8 @@ class RunRows:
 
     def note(self, run: RunRecord) -> None:
         """Remember the bounds that `run` reports now, if they are news."""
-        if "seconds_total" not in run.progress:
-            return
+        if "seconds_total" not in run.progress or draws(run) is not None:
+            return  # a sample has estimates and no bounds
         lower = run.progress["found_mass"]
         point = (run.progress["seconds_total"], lower, min(1.0, lower + run.progress["remaining_mass"]))
         if not self.history or point[0] > self.history[-1][0]:

@@ -11,7 +11,8 @@ import streamlit as st
 
 from app import charts, narrative
 from app.components.messages import show_warning
-from app.tables import continuation
+from app.edits_text import edits_text, marked_html
+from app.tables import shown_value
 from app.text import as_html, visible
 from engine.runs.records import RunRecord
 from engine.runs.specification import InspectSpecification, SearchSpecification
@@ -23,16 +24,18 @@ def inspection(specification: SearchSpecification, match: Mapping[str, Any]) -> 
     return InspectSpecification(specification.model, tuple(match["token_ids"]), query.begin_of_text, query.decoding)
 
 
-def match_detail(match: Mapping[str, Any], inspected: RunRecord | None, readings: Sequence[Mapping[str, Any]]) -> None:
-    """Show `match` with the readings of its tokens, as far as they are there."""
+def match_detail(
+    match: Mapping[str, Any],
+    inspected: RunRecord | None,
+    readings: Sequence[Mapping[str, Any]],
+    *,
+    sampled: bool = False,
+) -> None:
+    """Show `match` (`sampled`: of a sample) with the readings of its tokens, as far as they are there."""
     with st.container(border=True, key="match_detail"):
         st.markdown(f"##### Match {match['number']}")
-        st.html(
-            '<div class="relens-verdict"><code><span style="opacity:.55">'
-            f"{as_html(visible(match['prefix_text'], spaces=False))}</span>"
-            f"{as_html(visible(continuation(match), spaces=False))}</code></div>"
-        )
-        st.html(f'<div class="relens-state">{_scores_html(match)}</div>')
+        st.html(text_html(match))
+        st.html(f'<div class="relens-state">{_scores_html(match, sampled=sampled)}</div>')
         if inspected is not None and inspected.status in ("failed", "interrupted", "stopped"):
             show_warning(
                 inspected.error or "The worker ended before it could look at these tokens; select the line again."
@@ -67,6 +70,19 @@ def match_detail(match: Mapping[str, Any], inspected: RunRecord | None, readings
             )
         with drawn:
             st.plotly_chart(chart.figure, key="chart_tokens", config=charts.CONFIG, alt=chart.alt)
+
+
+def text_html(match: Mapping[str, Any]) -> str:
+    """The text of a match, its edits marked, and the unedited string below where it is another."""
+    edits = match.get("edits", ())
+    given = len(match["prefix_text"]) if match["text"].startswith(match["prefix_text"]) else 0
+    shown = f'<div class="relens-verdict"><code>{marked_html(match["text"], given, edits)}</code></div>'
+    if not edits:
+        return shown
+    return (
+        f'{shown}<div class="relens-verdict"><span class="label">{as_html(edits_text(edits))}, from</span>'
+        f"<code>{as_html(visible(match['unedited'] or '', spaces=False))}</code></div>"
+    )
 
 
 def readings_table(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> pd.DataFrame:
@@ -109,7 +125,7 @@ def tokens_html(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> st
     return f'<div class="relens-tokens">{"".join(chips)}</div>'
 
 
-def _scores_html(match: Mapping[str, Any]) -> str:
+def _scores_html(match: Mapping[str, Any], *, sampled: bool) -> str:
     scores = (
         ("This decoder writes it", match["decoder_log_prob"]),
         ("The model by itself", match["log_prob"]),
@@ -121,4 +137,14 @@ def _scores_html(match: Mapping[str, Any]) -> str:
         for label, value in scores
     ]
     canonical = "the tokenizer's own tokens" if match["is_canonical"] else "not the tokenizer's own tokens"
-    return "".join([*pieces, f"<span>{canonical}</span>"])
+    pieces.append(f"<span>{canonical}</span>")
+    if sampled:
+        pieces.append(
+            f'<span><span class="label">Drawn</span>{narrative.count_text(match["count"], "time")} '
+            f'<span class="label">with weight</span>{match["weight"]:.3g}</span>'
+        )
+    if match.get("ended"):
+        pieces.append("<span>the text ends here</span>")
+    for name, value in match.get("groups", {}).items():
+        pieces.append(f'<span><span class="label">{as_html(name)}</span>{as_html(shown_value(value))}</span>')
+    return "".join(pieces)

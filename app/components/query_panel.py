@@ -10,15 +10,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.automata import automata
+from app.components.boundary_help import boundary_help
+from app.components.edit_settings import edit_settings
 from app.components.explanation import explanation
-from app.components.query_form import current_form, expressions, main_settings, more_settings
-from app.components.run_buttons import run_buttons
+from app.components.more_settings import more_settings
+from app.components.query_form import answer_settings, current_form, expressions, main_settings
+from app.components.run_buttons import restoring_link, run_buttons
 from app.components.ticker import ticker
-from app.components.verdict import verdict
+from app.components.verdict import complaint, verdict
 from app.form import Form
 from app.live_preview import Answer, Drawn
 from app.services import Services, live_preview
-from engine.errors import ModelError, QueryError, RelensError
+from engine.errors import ModelError, QueryError, RegexError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
 
@@ -42,7 +45,13 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     with row:
         main_settings(models)
+        places = edit_settings()
         more_settings()
+        st.space("stretch")
+        aside = st.container(width="content")
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    with row:
+        answer_settings()
         st.space("stretch")
         buttons = st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content")
 
@@ -60,11 +69,18 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
 
     with sentence:
         verdict(form, answer, problem)
+        if answer.drawn is not None:
+            boundary_help(form, answer.drawn.preview, shown)
+    if isinstance(problem, RegexError) and problem.part in places:
+        with places[problem.part]:
+            complaint(problem)
     with buttons:
         # What a preview could not do in its short time a run may still do; a query without meaning it cannot.
         hopeless = isinstance(problem, (QueryError, ModelError))
         run_buttons(services, None if hopeless else specification, form, shown)
         ticker(_LOOK_AGAIN if specification is not None and answer.is_pending else None, key="typing")
+    with aside:
+        restoring_link(shown, specification)
     drawn: Drawn | None = st.session_state.get("last_drawn") if form.pattern else None
     with right:
         explanation(drawn.preview if drawn else None)

@@ -1,16 +1,23 @@
-"""The matches as they arrive: table, charts, files."""
+"""What was found, as it arrives: table, charts, files."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from engine.traversal.summaries import group_names
 
-from app import charts
+from app import narrative
+from app.components.conclusions import other_traversal
+from app.components.result_charts import result_charts
+from app.components.result_view import BY_GROUPS, SEQUENCES, View, choose_view
 from app.run_rows import RunRows
-from app.tables import COLUMN_HELP, matches_table
+from app.tables import COLUMN_HELP, HIDDEN, groups_table, matches_table, strings_table
+from engine.query import ShortestPath
 from engine.runs.export import Format, export_rows
+from engine.runs.records import RunRecord
 
 #: Above this many lines the browser fetches what it shows, and is not sent the whole table at every look.
 _LAZY_ABOVE = 1_000
@@ -21,95 +28,109 @@ _FORMATS: tuple[tuple[Format, str, str], ...] = (
     ("parquet", "Parquet", "application/vnd.apache.parquet"),
 )
 
+_WIDTHS = {"#": 50, "Text": 220, "Prefix": 150, "Edits": 170, "95 %": 150, "Share": 90, "Probability": 100, "Draws": 80}
+_FORMATTED = {"Probability": "%.3g", "Model": "%.3g", "Weight": "%.3g", "Worth": "%.0f", "log P decoder": "%.4f"}
+_FORMATTED |= {"log P model": "%.4f", "log P prefix": "%.4f", "Share": "percent", "Own spelling": "percent"}
 
-def results(found: RunRows) -> int | None:
-    """Show the matches; returns the number of the match that is selected."""
-    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with bar:
-        merged = st.toggle(
-            "Merge encodings",
-            key="merge_encodings",
-            value=True,
-            help="One line for each string, the probabilities of its token sequences added up. "
-            "Off: one line for each token sequence, in exact order of rank.",
+
+def results(run: RunRecord, found: RunRows) -> int | None:
+    """Show what was found; returns the number of the match that is selected."""
+    query: Mapping[str, Any] = run.specification.get("query", {})
+    kind = narrative.traversal_kind(run)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        view = choose_view(
+            group_names(found.rows), str(query.get("prefix", "")), prefer_groups=kind != ShortestPath.kind
         )
-        scores = st.toggle(
-            "Logarithms", key="show_logarithms", help="Show the scores as natural logarithms (nats) too."
+        logarithms = view.by != BY_GROUPS and st.toggle(
+            "Logarithms",
+            key="show_logarithms",
+            persist_state="page",
+            help="Show the scores as natural logarithms (nats) too.",
         )
         st.space("stretch")
-        for name, label, mime in _FORMATS:
-            st.download_button(
-                label,
-                data=lambda name=name: export_rows(found.rows, name),
-                file_name=f"relens-{found.run_id[:8]}.{name}",
-                mime=mime,
-                on_click="ignore",
-                key=f"download_{name}",
-                icon=":material/download:",
-                help=f"All matches found so far, one line a token sequence, every score, as {label}.",
-            )
-    table = matches_table(found.rows, merged=merged)
+        if not run.is_live:
+            other_traversal(run)
+        _downloads(found)
+    table = result_table(run, found, view)
     shown, drawn = st.columns([7, 4], gap="medium")
     with shown:
-        selected = _table(table, merged=merged, scores=scores, key=f"matches_{found.run_id}_{merged}")
+        key = f"matches_{found.run_id}_{view.by}"
+        selected = _table(table, logarithms=logarithms, selectable=view.by != BY_GROUPS, key=key)
+        st.caption(_legend(run, view, table))
     with drawn:
-        _charts(found, table)
+        result_charts(run, found, view, table)
     if selected is None or selected >= len(table):
         return None
     return int(table["number"].iloc[selected])
 
 
-def _table(table: pd.DataFrame, *, merged: bool, scores: bool, key: str) -> int | None:
-    columns = [name for name in table.columns if name != "number" and (scores or not name.startswith("log P"))]
+def result_table(run: RunRecord, found: RunRows, view: View) -> pd.DataFrame:
+    """The table of a view, kept as long as nothing is new: a page is drawn often, and a sample may have many rows."""
+    draws = narrative.draws(run)
+    asked = (found.run_id, len(found.rows), draws, view)
+    remembered: tuple[Any, pd.DataFrame] | None = st.session_state.get("result_table")
+    if remembered is not None and remembered[0] == asked:
+        return remembered[1]
+    if view.by == SEQUENCES:
+        table = matches_table(found.rows, sampled=draws is not None)
+    elif view.by == BY_GROUPS:
+        table = groups_table(found.rows, view.names, view.given, draws=draws)
+    else:
+        shares = narrative.traversal_kind(run) != ShortestPath.kind
+        table = strings_table(found.rows, shares=shares, draws=draws)
+    st.session_state["result_table"] = (asked, table)
+    return table
+
+
+def _downloads(found: RunRows) -> None:
+    for name, label, mime in _FORMATS:
+        st.download_button(
+            label,
+            data=lambda name=name: export_rows(found.rows, name),
+            file_name=f"relens-{found.run_id[:8]}.{name}",
+            mime=mime,
+            on_click="ignore",
+            key=f"download_{name}",
+            icon=":material/download:",
+            help=f"All matches found so far, one line a token sequence, every score, as {label}.",
+        )
+
+
+def _table(table: pd.DataFrame, *, logarithms: bool, selectable: bool, key: str) -> int | None:
+    columns = [name for name in table.columns if name not in HIDDEN and (logarithms or not name.startswith("log P"))]
     event: Any = st.dataframe(
-        table,
+        table[columns],
         key=key,
         height=430,
         hide_index=True,
         column_order=columns,
-        on_select="rerun",
+        on_select="rerun" if selectable else "ignore",
         selection_mode="single-row",
         lazy=True if len(table) > _LAZY_ABOVE else None,
-        alt=f"Table of {len(table)} matches",
-        column_config={
-            "#": st.column_config.NumberColumn(width=50, help=COLUMN_HELP["#"]),
-            "Text": st.column_config.TextColumn(width=300, help=COLUMN_HELP["Text"]),
-            "Prefix": st.column_config.TextColumn(width="medium", help=COLUMN_HELP["Prefix"]),
-            "Probability": st.column_config.NumberColumn(format="%.3g", width=100, help=COLUMN_HELP["Probability"]),
-            "Model": st.column_config.NumberColumn(format="%.3g", width=90, help=COLUMN_HELP["Model"]),
-            "Encodings": st.column_config.NumberColumn(width=90, help=COLUMN_HELP["Encodings"]),
-            "Canonical": st.column_config.CheckboxColumn(width=85, help=COLUMN_HELP["Canonical"]),
-            "Tokens": st.column_config.NumberColumn(width=70, help=COLUMN_HELP["Tokens"]),
-            **{
-                name: st.column_config.NumberColumn(format="%.4f", width=110, help=COLUMN_HELP[name])
-                for name in ("log P decoder", "log P model", "log P prefix")
-            },
-        },
+        alt=f"Table of {narrative.count_text(len(table), 'line')}",
+        column_config={name: _column(name, table[name]) for name in columns},
     )
-    st.caption(
-        "Select a line to see its tokens."
-        + (" Lines are in the order of their best encoding." if merged and (table["Encodings"] > 1).any() else "")
-    )
-    rows = event.selection.rows if event else []
+    rows = event.selection.rows if selectable and event else []
     return int(rows[0]) if rows else None
 
 
-def _charts(found: RunRows, table: pd.DataFrame) -> None:
-    # Only the chart that is looked at is drawn: this runs at every look.
-    best, bounds, pace = st.tabs(["Likeliest", "Bounds", "Pace"], key="result_charts", on_change="rerun")
-    if best.open:
-        with best:
-            _chart(charts.probability_bars(table), "chart_best")
-    if bounds.open:
-        with bounds:
-            if len(found.history) > 1:
-                _chart(charts.mass_over_time(found.history), "chart_bounds")
-            else:
-                st.caption("The bounds over time are drawn while you watch a run.")
-    if pace.open:
-        with pace:
-            _chart(charts.matches_over_time(found.rows), "chart_pace")
+def _column(name: str, values: pd.Series) -> Any:
+    told = COLUMN_HELP.get(name, "The text of this named group of the query; (none) where it took no part.")
+    if values.dtype == bool:
+        return st.column_config.CheckboxColumn(width=85, help=told)
+    if pd.api.types.is_numeric_dtype(values):
+        return st.column_config.NumberColumn(width=_WIDTHS.get(name, 90), format=_FORMATTED.get(name), help=told)
+    return st.column_config.TextColumn(width=_WIDTHS.get(name, 130), help=told)
 
 
-def _chart(chart: charts.Chart, key: str) -> None:
-    st.plotly_chart(chart.figure, key=key, config=charts.CONFIG, alt=chart.alt)
+def _legend(run: RunRecord, view: View, table: pd.DataFrame) -> str:
+    """What is to be known of the table beside its columns."""
+    parts = [] if view.by == BY_GROUPS else ["Select a line to see its tokens."]
+    kind = narrative.traversal_kind(run)
+    if kind == ShortestPath.kind and view.by == BY_GROUPS:
+        parts.append("Shares of what was found; a distribution goes on until next to nothing is left.")
+    elif kind == ShortestPath.kind and "Encodings" in table and (table["Encodings"] > 1).any():
+        parts.append("Lines are in the order of their best encoding.")
+    if run.is_live and narrative.draws(run) is not None:
+        parts.append("Draws that end early come first: wait for the last before you read shares.")
+    return " ".join(parts)

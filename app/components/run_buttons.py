@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from app import links, snippets
+from app.components.fill import query_link
 from app.components.messages import show_error
 from app.form import Form
 from app.services import Services
@@ -53,8 +54,6 @@ def run_buttons(
         if share.open:
             with share:
                 _share(specification, form)
-    if shown is not None and specification is not None and shown.kind == "search":
-        _other_query(shown, specification)
 
 
 def _submit(services: Services, specification: SearchSpecification | None) -> None:
@@ -80,23 +79,25 @@ def show_run(run_id: str) -> None:
     st.rerun()
 
 
-def _other_query(shown: RunRecord, specification: SearchSpecification) -> None:
-    """Say so where the results on the page are not those of the question in the fields."""
+def restoring_link(shown: RunRecord | None, specification: SearchSpecification | None) -> None:
+    """Say so where the results on the page are not those of the question in the fields, and offer to go back."""
+    if shown is None or specification is None:
+        return
     try:
-        asked = Form.from_specification(SearchSpecification.from_json(_without_kind(shown.specification)))
+        asked = Form.from_specification(SearchSpecification.from_json(shown.specification))
         now = Form.from_specification(specification)
     except QueryError:
         return
     if asked == now:
         return
-    if st.button(
-        "Matches are of another query",
-        type="tertiary",
-        icon=":material/undo:",
-        key="restore_query",
-        help="The fields have changed since this run. Click to put its query back.",
-    ):
-        st.switch_page(st.session_state["workbench_page"], query_params=links.parameters(asked) | {links.RUN: shown.id})
+    with st.container(key="restore_query", width="content"):
+        query_link(
+            "Matches are of another query",
+            asked,
+            shown.id,
+            icon=":material/undo:",
+            help="The fields have changed since this run. Click to put its query back.",
+        )
 
 
 def _share(specification: SearchSpecification, form: Form) -> None:
@@ -106,7 +107,3 @@ def _share(specification: SearchSpecification, form: Form) -> None:
     st.code(snippets.as_python(specification), language="python", wrap_lines=True)
     st.caption("The same in a terminal")
     st.code(snippets.as_command(specification), language="bash", wrap_lines=True)
-
-
-def _without_kind(specification: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in specification.items() if name != "kind"}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from app import narrative
+from app import findings, narrative
 from app.charts import BLUE, GREEN, ORANGE, RED
 from app.text import as_html
+from engine.query import Distribution
 from engine.runs.records import RunRecord
 
 _HUES = {"queued": ORANGE, "running": BLUE, "done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED}
@@ -33,20 +34,35 @@ def run_status(run: RunRecord, queue_position: int | None) -> None:
             st.caption(work)
 
 
-def mass(run: RunRecord) -> None:
-    """The bounds on the mass: a sentence, and a bar with what was found and what is still open."""
+def mass(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> None:
+    """How much of what the decoder writes is a match: bounds, or of a sample an estimate with its interval."""
     if not run.progress:
         return
-    end_of_text = bool(run.specification.get("query", {}).get("end_of_text"))
-    lower, upper = narrative.mass_bounds(run.progress)
-    sentence = narrative.mass_sentence(run.progress, end_of_text=end_of_text)
-    st.html(
+    draws = narrative.draws(run)
+    if draws is not None:
+        estimate = findings.sample_mass(rows, draws)
+        if estimate is not None and not run.is_live:
+            sentence = findings.sample_mass_sentence(estimate)
+            st.html(mass_html(sentence, estimate.low, estimate.high, "hatched: where it lies in 95 of 100 samples"))
+        return
+    sentence = narrative.mass_sentence(
+        run.progress,
+        end_of_text=bool(run.specification.get("query", {}).get("end_of_text")),
+        exclusive=narrative.traversal_kind(run) == Distribution.kind,
+    )
+    key = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
+    st.html(mass_html(sentence, *narrative.mass_bounds(run.progress), key))
+
+
+def mass_html(sentence: str, lower: float, upper: float, key: str) -> str:
+    """The sentence over a bar that is solid up to `lower` and hatched from there to `upper`."""
+    return (
         '<div class="relens-mass">'
         f"<p>{as_html(sentence)}</p>"
         f'<div class="bar" role="img" aria-label="{as_html(sentence)}">'
         f'<div class="found" style="width:{100 * lower:.4f}%"></div>'
         f'<div class="open" style="left:{100 * lower:.4f}%;width:{100 * (upper - lower):.4f}%"></div></div>'
-        '<div class="key">solid: found so far · hatched: not looked at yet · empty: certainly no match</div></div>'
+        f'<div class="key">{as_html(key)}</div></div>'
     )
 
 

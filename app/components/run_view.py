@@ -10,6 +10,8 @@ from typing import Any
 
 import streamlit as st
 
+from app import narrative
+from app.components.conclusions import conclusions
 from app.components.match_detail import inspection, match_detail
 from app.components.messages import show_error, show_warning
 from app.components.results import results
@@ -19,6 +21,7 @@ from app.components.ticker import ticker
 from app.run_rows import RunRows
 from app.services import Services
 from engine.errors import RelensError
+from engine.query import Distribution, Sampling, ShortestPath
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
 
@@ -29,10 +32,18 @@ _EAGER_FOR_SECONDS = 6.0
 _MANY_ROWS = 2_000
 
 
+#: What is said while there is nothing to show.
+_WAITING = {
+    ShortestPath.kind: "No match yet. The first one appears as soon as nothing can beat it.",
+    Sampling.kind: "No draw has ended yet. All of them are drawn together, and each appears when its string ends.",
+    Distribution.kind: "No match yet. They appear the likeliest first, until next to nothing is left.",
+}
+
+
 def run_view(services: Services, shown: RunRecord | None) -> None:
     """Show the run, or what would be here."""
     if shown is None:
-        st.caption("Press Run: the matches appear here as the model finds them, the likeliest first.")
+        st.caption("Press Run: the matches appear here as the model finds them.")
         return
     st.fragment(_run_view, key="run_view")(services, shown.id, shown.is_live)
 
@@ -44,7 +55,7 @@ def _pace(services: Services, run: RunRecord) -> float | None:
     if not run.is_live:
         return None
     if run.row_count > _MANY_ROWS:
-        return _RARE
+        return _RARE if run.row_count < 10 * _MANY_ROWS else 3 * _RARE
     return _EAGER if run.progress.get("seconds_total", 0.0) < _EAGER_FOR_SECONDS else _CALM
 
 
@@ -62,12 +73,12 @@ def _run_view(services: Services, run_id: str, was_live: bool) -> None:
         show_error(error)
         return
     found.note(run)
-    _head(services, run, position)
+    _head(services, run, found, position)
     selected = None
     if found.rows:
-        selected = results(found)
+        selected = results(run, found)
     elif run.is_live:
-        st.caption("No match yet. The first one appears as soon as nothing can beat it.")
+        st.caption(_WAITING[narrative.traversal_kind(run)])
     if selected is not None:
         _detail(services, run, found, selected)
     ticker(_pace(services, run), key="looking")
@@ -75,7 +86,7 @@ def _run_view(services: Services, run_id: str, was_live: bool) -> None:
         st.rerun()
 
 
-def _head(services: Services, run: RunRecord, position: int | None) -> None:
+def _head(services: Services, run: RunRecord, found: RunRows, position: int | None) -> None:
     left, right = st.columns([7, 4], gap="medium", vertical_alignment="top")
     with left:
         run_status(run, position)
@@ -83,11 +94,13 @@ def _head(services: Services, run: RunRecord, position: int | None) -> None:
             "Repeat", icon=":material/replay:", key="repeat_button", help="Run the same query again, from the start."
         ):
             begin_run(services, lambda: services.store.repeat(run.id))
+        if not run.is_live and found.rows:
+            conclusions(run, found.rows)
         device = device_line(run.device)
         if device and run.is_live:
             st.caption(device)
     with right:
-        mass(run)
+        mass(run, found.rows)
 
 
 def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> None:
@@ -99,7 +112,7 @@ def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> 
     except RelensError as error:
         show_error(error)
         return
-    match_detail(match, inspected, readings)
+    match_detail(match, inspected, readings, sampled=narrative.draws(run) is not None)
 
 
 def _readings(
@@ -113,7 +126,7 @@ def _readings(
         return None, known[opened[key]]
     inspected = services.store.get(opened[key]) if key in opened else None
     if inspected is None or inspected.status in ("interrupted", "stopped"):
-        opened[key] = services.store.submit(inspection(_specification(run), match))
+        opened[key] = services.store.submit(inspection(SearchSpecification.from_json(run.specification), match))
         inspected = services.store.get(opened[key])
     st.session_state["open_inspection"] = opened[key]
     if inspected is not None and inspected.status == "done" and opened[key] not in known:
@@ -141,8 +154,3 @@ def _rows(run_id: str) -> RunRows:
     if rows is None or rows.run_id != run_id:
         rows = st.session_state["run_rows"] = RunRows(run_id)
     return rows
-
-
-def _specification(run: RunRecord) -> SearchSpecification:
-    data = {name: value for name, value in run.specification.items() if name != "kind"}
-    return SearchSpecification.from_json(data)

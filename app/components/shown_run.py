@@ -6,9 +6,12 @@ and no query, the run's own query is put into the fields.
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 
 from app import links
+from app.components.fill import fill_fields
 from app.components.messages import show_error, show_warning
 from app.form import Form
 from app.services import Services
@@ -30,15 +33,15 @@ def shown_run(services: Services) -> RunRecord | None:
     if run is None or run.kind != SearchSpecification.kind:
         show_warning("The run in this page's address is not in the store (any more). The query is kept.")
         return None
-    if set(st.query_params) == {links.RUN} and not st.session_state.get("pattern"):
+    asked = {item.name for item in dataclasses.fields(Form)}
+    if not asked & set(st.query_params) and not st.session_state.get("pattern"):
         _restore_query(run)
     return run
 
 
 def _restore_query(run: RunRecord) -> None:
-    data = {name: value for name, value in run.specification.items() if name != "kind"}
     try:
-        form = Form.from_specification(SearchSpecification.from_json(data))
+        form = Form.from_specification(SearchSpecification.from_json(run.specification))
     except QueryError:
         return
-    st.switch_page(st.session_state["workbench_page"], query_params=links.parameters(form) | {links.RUN: run.id})
+    fill_fields(form, run.id)

@@ -19,9 +19,7 @@ _EXAMPLES_SHOWN = 3
 def verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:
     """Show it; `problem` wins over `answer`."""
     if problem is not None:
-        show_error(problem)
-        if isinstance(problem, RegexError) and problem.position is not None:
-            st.code(caret_excerpt(problem.source, problem.position), language=None)
+        complaint(problem)
         return
     if not form.pattern:
         st.html('<div class="relens-verdict"><span class="label">Write a pattern, or open an example.</span></div>')
@@ -35,6 +33,13 @@ def verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:
     st.html(verdict_html(answer.drawn.preview, form.prefix))
     for note in answer.drawn.preview.notes:
         st.caption(as_markdown(note))
+
+
+def complaint(problem: RelensError) -> None:
+    """An error, and where it is in its expression."""
+    show_error(problem)
+    if isinstance(problem, RegexError) and problem.position is not None:
+        st.code(caret_excerpt(problem.source, problem.position), language=None)
 
 
 def verdict_html(preview: Preview, prefix: str) -> str:

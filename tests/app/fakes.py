@@ -6,6 +6,7 @@ The fake store runs nothing; a test moves a run along by hand. The fake preview 
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from typing import Any
 
@@ -15,6 +16,7 @@ from engine.runs.preview import ExplainedPart, Graph, GraphArc, Preview
 from engine.runs.records import QueueState, RunRecord, WorkerRecord
 from engine.runs.specification import Specification, specification_to_json
 from engine.runs.supervisor import WorkerState
+from engine.tokens.boundary_advice import BoundaryAdvice
 
 
 def graph_of(text: str, prefix_length: int = 0) -> Graph:
@@ -33,6 +35,7 @@ class FakePreviewer:
     def __init__(self, seconds: float = 0.0) -> None:
         self.seconds = seconds
         self.asked: list[str] = []
+        self.advice: BoundaryAdvice | None = None
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
         self.asked.append(query.pattern)
@@ -46,6 +49,9 @@ class FakePreviewer:
                 source=query.pattern,
                 position=position,
             )
+        for part, source in (("exclude", query.exclude.regex), ("alphabet", query.edits.alphabet)):
+            if source.startswith("("):
+                raise RegexError(f"Missing ) in the {part}.", source=source, position=0, part=part)
         text = query.prefix + query.pattern
         graph = graph_of(text, len(query.prefix))
         return Preview(
@@ -61,6 +67,7 @@ class FakePreviewer:
             token_states=None,
             token_arcs=None,
             notes=(),
+            advice=self.advice,
             seconds=self.seconds,
         )
 
@@ -147,12 +154,14 @@ class FakeSupervisor:
         return WorkerState(True, False, 0, None, 1, "")
 
 
-def match_row(text: str, prefix: str = "", log_prob: float = -1.0, *, canonical: bool = True) -> dict[str, Any]:
-    """A row as a search writes it."""
+def match_row(
+    text: str, prefix: str = "", log_prob: float = -1.0, *, canonical: bool = True, **more: Any
+) -> dict[str, Any]:
+    """A row as a search writes it; `more` overrides or adds fields."""
     return {
         "text": prefix + text,
         "prefix_text": prefix,
-        "token_ids": [1, 2, 3],
+        "token_ids": [1, 2, 3 if canonical else 4],
         "prefix_tokens": 1 if prefix else 0,
         "prefix_log_prob": -2.0 if prefix else 0.0,
         "log_prob": log_prob - 0.5,
@@ -161,4 +170,47 @@ def match_row(text: str, prefix: str = "", log_prob: float = -1.0, *, canonical:
         "token_decoder_log_probs": [0.0, 0.0, log_prob],
         "is_canonical": canonical,
         "seconds": 0.1,
-    }
+        "ended": False,
+        "groups": {},
+        "edits": [],
+        "unedited": None,
+        "count": 1,
+        "weight": math.exp(log_prob),
+    } | more
+
+
+def bias_rows() -> list[dict[str, Any]]:
+    """A sample of 100 draws: 60 of "The man", 40 of "The woman"; one of their texts is edited, one not canonical.
+
+    Given man, art has 30 of the weighted 60; given woman, 10 of 40.
+    """
+    drawn = [
+        ("man", " art", 30, True),
+        ("man", " math", 25, True),
+        ("man", " mats", 5, True),
+        ("woman", " art", 8, True),
+        ("woman", " art", 2, False),
+        ("woman", " math", 30, True),
+    ]
+    rows = []
+    for number, (subject, text, count, canonical) in enumerate(drawn, 1):
+        prefix = f"The {subject} was trained in"
+        outcome = " math" if text == " mats" else text
+        edit = {"operation": "substitution", "position": len(prefix) + 4, "removed": "h", "written": "s"}
+        rows.append(
+            match_row(
+                text,
+                prefix,
+                math.log(count / 1000),
+                canonical=canonical,
+                number=number,
+                token_ids=[1, 2, 2 + number],
+                prefix_tokens=2,
+                groups={"subject": subject, "outcome": outcome},
+                edits=[edit | {"part": "pattern"}] if text == " mats" else [],
+                unedited=prefix + outcome,
+                count=count,
+                weight=0.1,
+            )
+        )
+    return rows

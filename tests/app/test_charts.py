@@ -15,7 +15,7 @@ def rows(*texts):
 
 
 def test_bars_show_the_best_matches_in_order():
-    table = matches_table(rows(" cat", " dog", " cow"), merged=False)
+    table = matches_table(rows(" cat", " dog", " cow"))
     chart = charts.probability_bars(table, count=2)
     (bars,) = chart.figure.data
     assert list(bars.x) == [math.exp(-1.0), math.exp(-2.0)]
@@ -26,14 +26,14 @@ def test_bars_show_the_best_matches_in_order():
 
 
 def test_hostile_text_on_a_bar_is_escaped():
-    table = matches_table(rows("<a href='javascript:1'>x</a> $y$"), merged=False)
+    table = matches_table(rows("<a href='javascript:1'>x</a> $y$"))
     (bars,) = charts.probability_bars(table).figure.data
     assert "<a" not in bars.text[0]
     assert "$" not in bars.text[0]
 
 
 def test_no_matches_make_an_empty_figure():
-    chart = charts.probability_bars(matches_table([], merged=False))
+    chart = charts.probability_bars(matches_table([]))
     assert "0 best" in chart.alt
     assert "No bounds" in charts.mass_over_time([]).alt
     assert charts.matches_over_time([]).figure.data[0].y == (0,)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import narrative
-from engine.query import Query
+from engine.query import Distribution, Limits, Query, Sampling
 from engine.runs.specification import SearchSpecification
 from tests.app.fakes import FakeStore
 
@@ -156,3 +156,88 @@ def test_count_text(number):
     text = narrative.count_text(number, "match", "matches")
     assert int(re.sub(r"\D", "", text)) == number
     assert text.endswith("match") == (number == 1)
+
+
+SAMPLE = SearchSpecification("m", Query("a"), Sampling(10_000), Limits(matches=None))
+DISTRIBUTION = SearchSpecification("m", Query("a"), Distribution(0.001), Limits(matches=100_000))
+
+
+def run_of(specification, **changes):
+    store = FakeStore()
+    return dataclasses.replace(store.runs[store.submit(specification)], **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"status": "done", "row_count": 3, "progress": {"ended": "drawn", "samples": 10_000}},
+            "Complete: 10,000 draws, 3 different matches among them.",
+        ),
+        ({"status": "stopped", "progress": {"samples": 6_400}}, "You stopped it after 6,400 of 10,000 drawn."),
+        (
+            {"status": "done", "progress": {"ended": "seconds", "samples": 6_400}},
+            "The time limit of 10 min was reached after 6,400 of 10,000 drawn.",
+        ),
+    ],
+)
+def test_endings_of_a_sample(changes, words):
+    assert narrative.ending_sentence(run_of(SAMPLE, **changes)) == words
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"status": "done", "row_count": 80, "progress": {"ended": "tolerance"}},
+            "Settled with 80 matches: what is still open is at most 0.10 % of what was found.",
+        ),
+        ({"status": "done", "row_count": 2, "progress": {"ended": "exhausted"}}, "these 2 matches are everything"),
+        ({"status": "done", "row_count": 100_000, "progress": {"ended": "matches"}}, "limit of 100,000 matches was"),
+    ],
+)
+def test_endings_of_a_distribution(changes, words):
+    assert words in narrative.ending_sentence(run_of(DISTRIBUTION, **changes))
+
+
+def test_a_sample_counts_its_draws():
+    progress = {"seconds_total": 2.0, "seconds_model": 1.5, "samples": 6_400, "expansions": 0}
+    run = run_of(SAMPLE, status="running", row_count=12, progress=progress)
+    assert narrative.draws(run) == 6_400
+    assert narrative.work_sentence(run).startswith("6,400 of 10,000 drawn in 2.0 s · 3,200 draws a second")
+    assert narrative.fraction_done(run) == 0.64
+    assert narrative.draws(run_of(DISTRIBUTION)) is None
+    assert narrative.draws(run_with()) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "remaining", "words", "fraction"),
+    [
+        (0.0, 1.0, "more is open than was found; it ends at 0.10 %", 0.0),
+        (0.5, 0.05, "10 % of what was found is still open; it ends at 0.10 %", 1 / 3),
+        (0.5, 0.0005, "0.10 % of what was found is still open", 1.0),
+    ],
+)
+def test_a_distribution_says_what_is_open(found, remaining, words, fraction):
+    progress = {"seconds_total": 2.0, "found_mass": found, "remaining_mass": remaining}
+    run = run_of(DISTRIBUTION, status="running", progress=progress)
+    assert words in narrative.work_sentence(run)
+    assert narrative.fraction_done(run) == pytest.approx(fraction, abs=0.01)
+
+
+def test_a_distribution_without_tolerance_goes_on_to_the_end():
+    everything = SearchSpecification("m", Query("a"), Distribution(0.0))
+    progress = {"seconds_total": 2.0, "found_mass": 0.8, "remaining_mass": 0.2}
+    run = run_of(everything, status="running", progress=progress)
+    assert "it ends when nothing is" in narrative.work_sentence(run)
+    assert narrative.fraction_done(run) == pytest.approx(0.75)
+
+
+def test_matches_that_exclude_each_other_are_matches():
+    assert narrative.mass_sentence({"found_mass": 0.3, "remaining_mass": 0.0}, exclusive=True) == (
+        "30 % of what this decoder writes here is a match."
+    )
+
+
+def test_an_interval_is_two_probabilities():
+    assert narrative.interval_text(0.38, 0.44) == "38 % to 44 %"

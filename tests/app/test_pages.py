@@ -1,14 +1,19 @@
 """The pages on fakes: what a person sees and does, without a browser."""
 
 import math
+from urllib.parse import parse_qs
 
 import pytest
 
+from app.components.edit_settings import popover_label
+from app.form import Form
 from app.gallery import load_gallery
+from app.text import as_html
 from engine.errors import LimitError, StoreError
-from engine.query import Decoding, Query
+from engine.query import Decoding, Distribution, Edits, Exclude, Query, Sampling
 from engine.runs.specification import InspectSpecification, SearchSpecification
-from tests.app.fakes import match_row
+from engine.tokens.boundary_advice import BoundaryAdvice
+from tests.app.fakes import bias_rows, match_row
 
 WORKBENCH = "../pages/workbench.py"
 
@@ -34,11 +39,36 @@ def workbench(dashboard):
     return page
 
 
+#: What the widgets are that are not numbers.
+_KINDS = {
+    "prefix": "text_input",
+    "exclude": "text_input",
+    "edit_alphabet": "text_input",
+    "exclude_words": "text_area",
+    "greedy": "toggle",
+    "stop_words": "checkbox",
+    "deletions": "checkbox",
+    "edits": "segmented_control",
+    "edit_where": "segmented_control",
+    "traversal": "segmented_control",
+    "prefix_by": "segmented_control",
+}
+
+
+def asked(run):
+    """The specification of a run."""
+    return SearchSpecification.from_json(run.specification)
+
+
+def filling_links(page):
+    """What each link on the page puts into the address."""
+    return {link.proto.label: parse_qs(link.proto.query_string) for link in page.get("page_link")}
+
+
 def ask(page, pattern, **values):
     page.text_input(key="pattern").set_value(pattern)
     for key, value in values.items():
-        kind = {"prefix": page.text_input, "greedy": page.toggle}.get(key, page.number_input)
-        kind(key=key).set_value(value)
+        getattr(page, _KINDS.get(key, "number_input"))(key=key).set_value(value)
     page.run()
     assert not page.exception
     return page
@@ -65,7 +95,7 @@ class TestStart:
         words = html_of(page)
         assert "regular expression" in words
         for example in load_gallery():
-            assert example.question.split("'")[0] in words
+            assert as_html(example.question) in words
 
     def test_shows_worker_model_and_queue(self, dashboard, services):
         services.store.submit(SearchSpecification("m", Query("a")))
@@ -140,9 +170,7 @@ class TestRun:
         ask(workbench, "cat", prefix="The ", top_k=40, matches=7)
         workbench.button(key="run_button").click().run()
         (run,) = services.store.runs.values()
-        specification = SearchSpecification.from_json(
-            {name: value for name, value in run.specification.items() if name != "kind"}
-        )
+        specification = asked(run)
         assert specification.query == Query("cat", prefix="The ", decoding=Decoding(top_k=40))
         assert specification.limits.matches == 7
         assert specification.traversal.rank == "conditional"
@@ -205,18 +233,18 @@ class TestRun:
         workbench.run()
         assert "The model &#x27;&lt;b&gt;&#x27; is unknown." in html_of(workbench)
 
-    def test_encodings_are_merged_or_apart(self, workbench, services):
+    def test_results_are_by_string_or_by_encoding(self, workbench, services):
         run_id = start_run(workbench, services)
         rows = [match_row(" cat", "The", -1.0), match_row(" cat", "The", -2.0, canonical=False)]
         services.store.add_rows(run_id, rows)
         services.store.change(run_id, status="done", progress=PROGRESS)
         workbench.run()
         assert workbench.dataframe[0].value["Encodings"].tolist() == [2]
-        workbench.toggle(key="merge_encodings").set_value(False).run()
+        workbench.segmented_control(key="by").set_value("Encodings").run()
         assert len(workbench.dataframe[0].value) == 2
 
     def test_the_address_brings_back_the_run_and_its_query(self, dashboard, services):
-        run_id = services.store.submit(SearchSpecification("m", Query("do[gt]", prefix="A")))
+        run_id = services.store.submit(SearchSpecification("smollm2-135m", Query("do[gt]", prefix="A")))
         services.store.add_rows(run_id, [match_row("dog", "A")])
         dashboard.query_params["run"] = run_id
         page = dashboard.switch_page(WORKBENCH).run()
@@ -236,9 +264,180 @@ class TestRun:
         run_id = start_run(workbench, services)
         services.store.change(run_id, status="done", progress=PROGRESS)
         workbench.run()
-        assert not [button for button in workbench.button if button.key == "restore_query"]
+        assert "Matches are of another query" not in filling_links(workbench)
         ask(workbench, "dog")
-        assert [button for button in workbench.button if button.key == "restore_query"]
+        assert filling_links(workbench)["Matches are of another query"] == {"pattern": ["cat"], "run": [run_id]}
+
+
+BIAS = Query(" (?P<outcome>art|math)", prefix="The (?P<subject>man|woman) was trained in", edits=Edits(1))
+SAMPLED = {"samples": 110, "failed": 10, "seconds_total": 2.0, "prefixes": 2, "ended": "drawn"}
+SETTLED = {"found_mass": 0.1, "remaining_mass": 0.0001, "seconds_total": 2.0, "prefixes": 2, "ended": "tolerance"}
+
+
+def finished(dashboard, services, traversal, progress, **parameters):
+    """A run of `traversal` that found `bias_rows`, opened by its address."""
+    run_id = services.store.submit(SearchSpecification("smollm2-135m", BIAS, traversal))
+    services.store.add_rows(run_id, bias_rows())
+    services.store.change(run_id, status="done", progress=progress)
+    dashboard.query_params.update({"run": run_id, **parameters})
+    page = dashboard.switch_page(WORKBENCH).run()
+    assert not page.exception
+    return run_id, page
+
+
+class TestTraversals:
+    def test_every_setting_reaches_the_run(self, workbench, services):
+        ask(workbench, "cat", prefix="The ", traversal="Sample", edits=1)
+        ask(
+            workbench,
+            "cat",
+            samples=500,
+            seed=7,
+            prefix_by="Edges",
+            edit_where="Prefix",
+            deletions=False,
+            edit_alphabet="[a-z]",
+            exclude=".*x",
+            exclude_words="art, New York",
+            stop_words=True,
+        )
+        workbench.button(key="run_button").click().run()
+        specification = asked(services.store.runs[run_of(workbench)])
+        assert specification.traversal == Sampling(500, 7, "edges")
+        assert specification.query.edits == Edits(1, "prefix", deletions=False, alphabet="[a-z]")
+        assert specification.query.exclude == Exclude(".*x", ("art", "New York"), True)
+        assert specification.limits.matches is None
+
+    def test_only_what_the_traversal_uses_is_there(self, workbench):
+        shown = {}
+        for traversal in ("Best first", "Sample", "Distribution"):
+            ask(workbench, "cat", traversal=traversal)
+            keys = {field.key for field in workbench.number_input}
+            shown[traversal] = keys & {"matches", "samples", "seed", "tolerance"}
+        assert shown == {"Best first": {"matches"}, "Sample": {"samples", "seed"}, "Distribution": {"tolerance"}}
+
+    def test_what_is_hidden_is_not_forgotten(self, workbench):
+        ask(workbench, "cat", traversal="Sample")
+        ask(workbench, "cat", seed=7)
+        ask(workbench, "cat", traversal="Best first")
+        ask(workbench, "cat", traversal="Sample")
+        assert workbench.number_input(key="seed").value == 7
+
+    def test_a_link_sets_everything(self, dashboard):
+        dashboard.query_params.update({"pattern": "cat", "traversal": "Sample", "seed": "5", "edits": "2"})
+        page = dashboard.switch_page(WORKBENCH).run()
+        assert page.number_input(key="seed").value == 5
+        assert page.segmented_control(key="edits").value == 2
+        assert not page.segmented_control(key="edit_where").disabled
+        assert not page.segmented_control(key="prefix_by").disabled
+        assert page.segmented_control(key="rank").disabled
+
+    def test_the_popover_says_what_is_set(self):
+        assert popover_label(Form()) == "Edits and exclusions"
+        assert popover_label(Form(edits=2)) == "Edits and exclusions :blue-badge[2 edits]"
+        assert "[1 edit, 3 exclusions]" in popover_label(Form(edits=1, exclude="a", exclude_words="b,c"))
+
+    @pytest.mark.parametrize(("field", "key"), [("exclude", "exclude"), ("alphabet", "edit_alphabet")])
+    def test_an_error_in_the_popover_has_its_caret_there(self, workbench, field, key):
+        ask(workbench, "cat", edits=1)
+        ask(workbench, "cat", **{key: "(b"})
+        assert [plain(error.value) for error in workbench.error] == [f"Missing ) in the {field}."] * 2
+        assert [code.value for code in workbench.code] == ["(b\n^"] * 2
+
+    def test_an_example_of_an_exclusion_goes_into_the_field(self, workbench):
+        ask(workbench, "cat")
+        workbench.button(key="exclude_anything").click().run()
+        assert workbench.text_input(key="exclude").value == r".*\d.*"
+
+    def test_a_sample_is_counted_by_its_groups(self, dashboard, services):
+        _, page = finished(dashboard, services, Sampling(110), SAMPLED)
+        words = html_of(page)
+        assert "Complete: 110 draws, 6 different matches among them." in words
+        assert "Given woman, outcome is math in 75 % (" in words
+        assert "10 draws led nowhere" in words
+        assert "of this mass is spelled in other tokens" in words
+        assert "About 9.1 % (" in words
+        assert "not looked at yet" not in words
+        table = page.dataframe[0].value
+        assert table["Share"].sum() == pytest.approx(2.0)
+        assert {"subject", "outcome", "95 %", "Draws"} <= set(table)
+
+    def test_a_distribution_has_exact_shares_and_bounds(self, dashboard, services):
+        _, page = finished(dashboard, services, Distribution(), SETTLED)
+        words = html_of(page)
+        assert "Settled with 6 matches" in words
+        assert "Given woman, outcome is math in 75 % and art in 25 %." in words
+        assert "10 % of what this decoder writes here is a match." in words
+        assert "95 %" not in page.dataframe[0].value
+
+    def test_the_view_is_in_the_address(self, dashboard, services):
+        _, page = finished(dashboard, services, Distribution(), SETTLED, by="Groups", groups="outcome")
+        assert list(page.dataframe[0].value["outcome"]) == ["math", "art"]
+        assert "subject" not in page.dataframe[0].value
+        assert page.text_input(key="pattern").value == BIAS.pattern
+        page.segmented_control(key="by").set_value("Strings").run()
+        assert "Edits" in page.dataframe[0].value
+
+    def test_nothing_is_concluded_while_a_sample_runs(self, dashboard, services):
+        run_id = services.store.submit(SearchSpecification("smollm2-135m", BIAS, Sampling(1000)))
+        services.store.add_rows(run_id, bias_rows())
+        services.store.change(run_id, status="running", stage="sampling", progress=SAMPLED | {"ended": ""})
+        dashboard.query_params["run"] = run_id
+        page = dashboard.switch_page(WORKBENCH).run()
+        assert "Given woman" not in html_of(page)
+        assert "of what this decoder writes" not in html_of(page)
+        assert "wait for the last" in captions(page)
+        assert "Exact distribution" not in filling_links(page)
+
+    @pytest.mark.parametrize(
+        ("traversal", "progress", "label", "settings"),
+        [
+            (Sampling(110), SAMPLED, "Exact distribution", {"traversal": ["Distribution"], "samples": ["110"]}),
+            (Distribution(), SETTLED, "Sample it", {"traversal": ["Sample"]}),
+        ],
+    )
+    def test_the_other_traversal_is_offered(self, dashboard, services, traversal, progress, label, settings):
+        run_id, page = finished(dashboard, services, traversal, progress, by="Strings")
+        address = filling_links(page)[label]
+        assert address == {
+            "prefix": [BIAS.prefix],
+            "pattern": [BIAS.pattern],
+            "edits": ["1"],
+            "run": [run_id],
+            "by": ["Strings"],
+            **settings,
+        }
+
+    def test_a_repeat_has_the_same_seed(self, dashboard, services):
+        run_id, page = finished(dashboard, services, Sampling(110, seed=9), SAMPLED)
+        services.store.change(run_id, status="stopped")
+        page.run().button(key="repeat_button").click().run()
+        assert asked(services.store.runs[run_of(page)]).traversal == Sampling(110, seed=9)
+
+    def test_charts_of_every_kind_are_drawn(self, dashboard, services):
+        _, page = finished(dashboard, services, Sampling(110), SAMPLED)
+        for by in ("Encodings", "Strings", "Groups"):
+            page.segmented_control(key="by").set_value(by).run()
+            for tab in ("Shares", "Against exact", "Edits", "Spelling"):
+                tab = "Likeliest" if (by, tab) == ("Encodings", "Shares") else tab
+                page.session_state["result_charts_sampling_4"] = tab
+                page.run()
+                assert not page.exception
+
+
+class TestBoundaryHelp:
+    def test_a_link_moves_the_space(self, workbench, services):
+        services.previewer.advice = BoundaryAdvice("The prefix ends with a space.", "The", " cat")
+        ask(workbench, "cat", prefix="The ")
+        assert "The prefix ends with a space." in plain(captions(workbench))
+        address = filling_links(workbench)["Move the space to the pattern"]
+        assert address == {"prefix": ["The"], "pattern": [" cat"]}
+
+    def test_where_there_is_no_cure_there_is_no_button(self, workbench, services):
+        services.previewer.advice = BoundaryAdvice("The pattern continues a word.", "", "")
+        ask(workbench, "s", prefix="cat")
+        assert "continues a word" in captions(workbench)
+        assert "Move the space to the pattern" not in filling_links(workbench)
 
 
 class TestOpenedMatch:
@@ -248,7 +447,7 @@ class TestOpenedMatch:
         services.store.change(run_id, status="done", progress=PROGRESS)
         workbench.run()
         # A selection is made in the browser; here it is put where the browser puts it.
-        workbench.session_state[f"matches_{run_id}_True"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+        workbench.session_state[f"matches_{run_id}_Strings"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
         return run_id, workbench.run()
 
     def test_its_tokens_are_asked_of_the_worker_and_shown(self, workbench, services):
@@ -275,6 +474,15 @@ class TestOpenedMatch:
         assert "␣&lt;b&gt;" in words
         assert "<b>at" not in words
         assert len([run for run in services.store.runs.values() if run.kind == "inspect"]) == 1
+
+    def test_edits_are_marked_in_the_text(self, dashboard, services):
+        run_id, page = finished(dashboard, services, Sampling(110), SAMPLED, by="Encodings")
+        page.session_state[f"matches_{run_id}_Encodings"] = {"selection": {"rows": [4], "columns": [], "cells": []}}
+        page.run()
+        words = html_of(page)
+        assert "mat<del>h</del><ins>s</ins>" in words
+        assert "1 edit: h→s at 26, from" in words
+        assert "5 times" in words
 
     def test_an_inspection_that_fails_says_why(self, workbench, services):
         _, page = self.opened(workbench, services)

@@ -1,0 +1,79 @@
+"""What a run that is over has found, in sentences, and the other way to ask the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+from engine.traversal.summaries import group_names
+
+from app import findings, narrative
+from app.components.fill import query_link
+from app.components.result_view import default_view
+from app.form import DISTRIBUTION, SAMPLE, Form
+from app.tables import group_column, groups_table
+from app.text import as_html
+from engine.errors import QueryError
+from engine.query import Distribution, Encoding, Sampling, ShortestPath
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification
+
+_OTHER = {
+    Sampling.kind: (DISTRIBUTION, "Exact distribution", "The same question, answered exactly instead of by drawing."),
+    Distribution.kind: (SAMPLE, "Sample it", "The same question, answered by drawing from the model."),
+}
+
+
+def conclusions(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Show the sentences."""
+    asked = (run.id, len(rows))
+    remembered: tuple[Any, str] | None = st.session_state.get("conclusions")
+    if remembered is None or remembered[0] != asked:
+        remembered = st.session_state["conclusions"] = (asked, conclusions_html(run, rows))
+    if remembered[1]:
+        st.html(remembered[1])
+
+
+def conclusions_html(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The sentences, every text escaped: findings first, then what they rest on."""
+    kind, draws = narrative.traversal_kind(run), narrative.draws(run)
+    query = run.specification.get("query", {})
+    found: list[str] = []
+    basis: list[str] = []
+    names = group_names(rows)
+    if kind != ShortestPath.kind and names:
+        view = default_view(names, str(query.get("prefix", "")))
+        table = groups_table(rows, view.names, view.given, draws=draws)
+        columns = [group_column(name) for name in view.values], [group_column(name) for name in view.given]
+        found += findings.share_sentences(table, *columns)
+    if query.get("encoding", Encoding.ALL) == Encoding.ALL:
+        basis.append(findings.spelling_sentence(rows, draws))
+    if kind == Sampling.kind:
+        basis += [findings.worth_sentence(rows), findings.failed_sentence(run.progress)]
+    if kind == Distribution.kind:
+        basis.append(findings.precision_sentence(run.progress))
+    items = [f"<p>{as_html(sentence)}</p>" for sentence in found]
+    items += [f'<p class="minor">{as_html(sentence)}</p>' for sentence in basis if sentence]
+    return f'<div class="relens-findings">{"".join(items)}</div>' if items else ""
+
+
+def other_traversal(run: RunRecord) -> None:
+    """Offer the exact distribution of what was sampled, or a sample of what was exhausted. It runs nothing yet."""
+    offer = _OTHER.get(narrative.traversal_kind(run))
+    if offer is None:
+        return
+    traversal, label, what = offer
+    try:
+        form = Form.from_specification(SearchSpecification.from_json(run.specification))
+    except QueryError:
+        return
+    with st.container(key="other_traversal", width="content"):
+        query_link(
+            label,
+            dataclasses.replace(form, traversal=traversal),
+            run.id,
+            icon=":material/swap_horiz:",
+            help=f"{what} Sets the fields; it runs when you press Run.",
+        )

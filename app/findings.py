@@ -1,0 +1,127 @@
+"""What a sample or a distribution found, as sentences.
+
+    given man, outcome is art in 41 %, science in 20 % and medicine in 12 %; 7 more share the rest.
+    About 1.4 % (1.2 % to 1.6 %) of what this decoder writes here is a match.
+    The 9,870 draws that are matches are worth about 830 independent ones, because they weigh unequally.
+
+A best-first search has bounds of its own (`app.narrative.mass_sentence`); here a number is either exact, or an estimate
+with an interval that holds in 95 of 100 samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from app.narrative import count_text, interval_text, probability_text
+from engine.statistics import Estimate, effective_sample_size, weighted_mass
+from engine.traversal.summaries import noncanonical_share
+
+_VALUES_TOLD = 3
+_SERIES_TOLD = 4
+
+#: Draws are told to weigh unequally when they are worth less than this part of their number.
+_UNEQUAL = 0.9
+
+
+def share_sentences(table: pd.DataFrame, values: Sequence[str], given: Sequence[str] = ()) -> list[str]:
+    """The largest shares of a table of groups: one sentence, or one for each combination of the `given` columns."""
+    if not len(table):
+        return []
+    what = " and ".join(values)
+    if not given:
+        return [f"{what} is {_told(table, values)}."]
+    sentences = []
+    for key, rows in table.groupby(list(given), sort=False):
+        sentences.append(f"Given {' and '.join(key)}, {what} is {_told(rows, values)}.")
+    if len(sentences) > _SERIES_TOLD:
+        rest = len(sentences) - _SERIES_TOLD
+        sentences = [*sentences[:_SERIES_TOLD], f"The table has {rest:,} more of {' and '.join(given)}."]
+    return sentences
+
+
+def _told(rows: pd.DataFrame, values: Sequence[str]) -> str:
+    ordered = rows.sort_values("Share", ascending=False, kind="stable")
+    top = ordered.head(_VALUES_TOLD)
+    told = [
+        f"{' and '.join(names)} in {_with_interval(share, low, high)}"
+        for names, share, low, high in zip(
+            top[list(values)].itertuples(index=False), top["Share"], top["low"], top["high"], strict=True
+        )
+    ]
+    rest = len(rows) - len(told)
+    if rest:
+        # Without "and": more follow.
+        return f"{', '.join(told)}; {count_text(rest, 'other value shares', 'other values share')} the rest"
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def spelling_sentence(rows: Sequence[Mapping[str, Any]], draws: int | None) -> str:
+    """How much of what was found is spelled in other tokens than the tokenizer's own."""
+    if not rows:
+        return ""
+    other = noncanonical_share(rows, draws)
+    if other.high <= 0.0:
+        return "All of this is spelled in the tokenizer's own tokens."
+    return f"{_estimated(other)} of this mass is spelled in other tokens than the tokenizer's own."
+
+
+def sample_mass(rows: Sequence[Mapping[str, Any]], draws: int) -> Estimate | None:
+    """The probability that what the decoder writes is a match, estimated from the weights; None without a draw."""
+    if draws <= 0:
+        return None
+    return weighted_mass([row["weight"] for row in rows], [row["count"] for row in rows], draws)
+
+
+def sample_mass_sentence(mass: Estimate) -> str:
+    """`sample_mass` in words."""
+    return f"About {_estimated(mass)} of what this decoder writes here is a match."
+
+
+def worth_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many independent draws the weighted ones are worth."""
+    matches = sum(row["count"] for row in rows)
+    if not matches:
+        return ""
+    worth = effective_sample_size([row["weight"] for row in rows], [row["count"] for row in rows])
+    draws = count_text(matches, "draw that is a match is", "draws that are matches are")
+    if worth >= _UNEQUAL * matches:
+        return f"The {draws} worth as many independent ones: their weights are nearly equal."
+    return f"The {draws} worth about {worth:,.0f} independent ones, because their weights differ."
+
+
+def failed_sentence(progress: Mapping[str, Any]) -> str:
+    """How many draws led nowhere; an empty string where none did."""
+    failed = int(progress.get("failed", 0))
+    if not failed:
+        return ""
+    noun = "draw" if failed == 1 else "draws"
+    return (
+        f"{failed:,} {noun} led nowhere, because the decoding rule or the longest match left no way on; "
+        "they count as no match."
+    )
+
+
+def precision_sentence(progress: Mapping[str, Any]) -> str:
+    """How far the shares of a distribution may be off, from what was not looked at."""
+    found, open_mass = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
+    if found <= 0.0:
+        return ""
+    # What is open may all belong to one string, or to none of those found.
+    most = open_mass / (found + open_mass)
+    if most < 1e-9:
+        return "Nothing is left open: these shares are exact."
+    return f"What was not looked at can change a share of everything by at most {probability_text(most)}."
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    """A probability, with its interval unless that is no wider than the rounding."""
+    if probability_text(low) == probability_text(high):
+        return probability_text(value)
+    return f"{probability_text(value)} ({interval_text(low, high)})"
+
+
+def _estimated(estimate: Estimate) -> str:
+    return _with_interval(estimate.value, estimate.low, estimate.high)

@@ -1,0 +1,82 @@
+"""What a sample or a distribution found, in sentences that agree with the numbers."""
+
+import pytest
+
+from app import findings
+from app.tables import groups_table
+from tests.app.fakes import bias_rows, match_row
+
+
+def test_shares_given_another_group():
+    table = groups_table(bias_rows(), ["subject", "outcome"], ["subject"])
+    man, woman = findings.share_sentences(table, ["outcome"], ["subject"])
+    assert woman == "Given woman, outcome is math in 75 % and art in 25 %."
+    assert man.startswith("Given man, outcome is ")
+    assert "50 %" in man
+
+
+def test_shares_of_everything_and_of_combinations():
+    assert findings.share_sentences(groups_table(bias_rows(), ["outcome"]), ["outcome"]) == [
+        "outcome is math in 60 % and art in 40 %."
+    ]
+    table = groups_table(bias_rows(), ["subject", "outcome"])
+    (sentence,) = findings.share_sentences(table, ["subject", "outcome"])
+    assert sentence.endswith("; 1 other value shares the rest.")
+    assert "woman and math in 30 %" in sentence
+
+
+def test_shares_of_a_sample_come_with_intervals():
+    (sentence,) = findings.share_sentences(groups_table(bias_rows(), ["outcome"], draws=100), ["outcome"])
+    assert " in 60 % (" in sentence
+    assert " % to " in sentence
+
+
+def test_many_conditions_are_cut():
+    rows = [
+        match_row(" x", f"The {place}", -1.0, number=place, groups={"a": str(place), "b": "x"}) for place in range(1, 8)
+    ]
+    sentences = findings.share_sentences(groups_table(rows, ["a", "b"], ["a"]), ["b"], ["a"])
+    assert len(sentences) == 5
+    assert sentences[-1] == "The table has 3 more of a."
+
+
+def test_nothing_found_has_no_shares():
+    assert findings.share_sentences(groups_table([], ["a"]), ["a"]) == []
+
+
+def test_spelling():
+    assert findings.spelling_sentence(bias_rows(), None) == (
+        "2.0 % of this mass is spelled in other tokens than the tokenizer's own."
+    )
+    assert "2.0 % (" in findings.spelling_sentence(bias_rows(), 100)
+    assert "All of this is spelled" in findings.spelling_sentence(bias_rows()[:3], None)
+    assert findings.spelling_sentence([], 10) == ""
+
+
+def test_the_mass_of_a_sample_is_the_mean_weight_failed_draws_included():
+    mass = findings.sample_mass(bias_rows(), 200)
+    assert mass.value == pytest.approx(0.05)
+    assert mass.low < 0.05 < mass.high
+    assert findings.sample_mass_sentence(mass).startswith("About 5.0 % (")
+    assert findings.sample_mass([], 0) is None
+
+
+def test_weighted_draws_are_worth_fewer_independent_ones():
+    assert "worth as many" in findings.worth_sentence(bias_rows())
+    rows = [match_row("a", count=90, weight=0.01), match_row("b", count=10, weight=1.0)]
+    worth = (90 * 0.01 + 10) ** 2 / (90 * 0.0001 + 10)
+    assert f"worth about {worth:.0f} independent" in findings.worth_sentence(rows)
+    assert "The 100 draws that are matches" in findings.worth_sentence(rows)
+    assert findings.worth_sentence([]) == ""
+
+
+def test_failed_draws():
+    assert findings.failed_sentence({"failed": 0}) == ""
+    assert findings.failed_sentence({"failed": 1}).startswith("1 draw led nowhere")
+    assert findings.failed_sentence({"failed": 1300}).startswith("1,300 draws led nowhere")
+
+
+def test_precision_is_what_is_open_of_all_there_may_be():
+    assert "at most 1.0 %" in findings.precision_sentence({"found_mass": 0.099, "remaining_mass": 0.001})
+    assert "exact" in findings.precision_sentence({"found_mass": 0.1, "remaining_mass": 0.0})
+    assert findings.precision_sentence({"found_mass": 0.0, "remaining_mass": 1.0}) == ""
