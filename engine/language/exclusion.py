@@ -15,7 +15,6 @@ each match is held against the excluded strings when it is found. Either way the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -54,7 +53,7 @@ def excluded_strings(exclude: Exclude, limits: Limits) -> NondeterministicAutoma
     if exclude.regex:
         trees.append(parse_regex(exclude.regex, limits, "exclude"))
     if exclude.words or exclude.stop_words:
-        trees.append(_words_alone([*exclude.words, *(STOP_WORDS if exclude.stop_words else ())], limits))
+        trees.append(_words_alone(exclude, limits))
     if not trees:
         return None
     tree = trees[0] if len(trees) == 1 else Alternation(0, 0, tuple(trees))
@@ -116,14 +115,14 @@ def difference(automaton: ByteAutomaton, excluded: NondeterministicAutomaton, li
         return None
 
 
-def _words_alone(words: Sequence[str], limits: Limits) -> Node:
-    """The strings that are one of `words` in any case, with nothing but blanks and punctuation around it."""
-    length = sum(map(len, words))
+def _words_alone(exclude: Exclude, limits: Limits) -> Node:
+    """The strings that are one of the words in any case, with nothing but blanks and punctuation around it."""
+    length = sum(map(len, exclude.words))
     if length > limits.regex_length:
         raise LimitError(
             f"The words to exclude have {length:,} characters, more than the limit of {limits.regex_length:,}.",
             limit="regex_length",
         )
-    alternatives = "|".join(re.escape(word.strip()) for word in dict.fromkeys(words))
-    source = f"{_EDGE}(?i:{alternatives}){_EDGE}"
+    words = [word.strip() for word in exclude.words] + list(STOP_WORDS if exclude.stop_words else ())
+    source = f"{_EDGE}(?i:{'|'.join(map(re.escape, dict.fromkeys(words)))}){_EDGE}"
     return parse_regex(source, Limits(regex_length=len(source)), "exclude")

@@ -33,8 +33,10 @@ class Language:
 
     ways: how prefix and pattern may share the edits of a query, as pairs of automata, fewest edits of the prefix first.
     With one edit in both they are (prefix as it is, pattern within one edit) and (prefix within one edit, pattern as it
-    is); the language is the union of their concatenations. Mostly there is one way, (prefix, pattern).
-    unedited: prefix and pattern before any edit, None where the query allows no edit.
+    is); the language is the union of their concatenations. Mostly there is one way, (prefix, pattern). Each way's
+    pattern contains those of the ways after it, and each prefix those before; a way whose pattern is excluded
+    altogether is not there, so that neither part of a way is ever empty.
+    unedited: prefix and pattern before any edit and with nothing excluded, None where the query allows no edit.
     excluded: strings that the pattern must not be, where taking them out ahead would have made the automaton too large:
     then prefix, pattern, whole and ways still contain them, and whoever emits a match has to ask. None where
     nothing is left to be asked.

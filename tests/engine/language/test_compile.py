@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from engine.errors import EmptyLanguageError, LimitError, RegexError
 from engine.language.automaton import ByteAutomaton
-from engine.language.compile import compile_job, compile_language, compile_regex
+from engine.language.compile import compile_language, compile_regex
 from engine.language.construction import Construction, states_built, states_needed
-from engine.language.language import Language
 from engine.language.syntax import parse_regex
-from engine.query import Limits, Query
+from engine.query import Exclude, Limits, Query
 from tests.engine.language.derivatives import minimal_table
 from tests.engine.language.patterns import QUERIES, SUPPORTED
 
@@ -174,13 +173,12 @@ def test_the_start_of_an_empty_prefix_is_a_state_of_its_own():
     assert compile_language(Query("ab")).whole.states == 3
 
 
-def test_a_job_returns_what_compiling_returns():
-    limits = Limits(automaton_states=50)
-    arrays = compile_job({"query": Query("b|c", prefix="a").to_json(), "limits": limits.to_json()})
-    language, expected = Language.from_arrays(arrays), compile_language(Query("b|c", prefix="a"), limits)
-    for part in ("prefix", "pattern", "whole"):
-        for name in ("transitions", "final", "in_prefix"):
-            assert np.array_equal(getattr(getattr(language, part), name), getattr(getattr(expected, part), name))
+def test_a_group_is_named_once():
+    query = Query(r"(?:x|(?P<year>\d)+) (?P<day>\d)", prefix="(?P<month>a(?P<day>b)?)")
+    with pytest.raises(RegexError, match=r"^The prefix has a group named 'day' already, at position 20 of") as caught:
+        compile_language(query)
+    assert (caught.value.part, caught.value.position, caught.value.source) == ("pattern", 20, query.pattern)
+    compile_language(Query("(?P<a>x)(y)", prefix="(?P<b>x)(y)", exclude=Exclude(regex="(?P<a>z)")))
 
 
 def test_pynini_is_only_loaded_to_compile():

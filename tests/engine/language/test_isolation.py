@@ -15,7 +15,8 @@ import pytest
 from engine.errors import EmptyLanguageError, LimitError, RegexError, RelensError
 from engine.language.compile import compile_language
 from engine.language.isolation import IsolatedPool, IsolatedProcess, isolated_compiler
-from engine.query import Limits, Query
+from engine.query import Edits, Exclude, Limits, Query
+from tests.engine.language.languages import assert_same
 
 JOB = "tests.engine.language.jobs:job"
 ROOT = Path(__file__).parents[3]
@@ -240,19 +241,36 @@ def test_a_memory_bomb_is_refused(compiler):
     assert compiler(Query("b", prefix="a")).whole.accepts("ab")
 
 
+QUERIES = [
+    Query("a|b"),
+    Query(r" \w{1,3}", prefix="The (cat|dog)"),
+    Query("(ab)*", prefix="é*"),
+    Query(" sat", prefix="The (cat|dog)", edits=Edits(2, alphabet="[a-z€]")),
+    Query("cat|dog|the", exclude=Exclude(stop_words=True)),
+    Query("[ab]{60}", prefix="x", edits=Edits(1, "prefix"), exclude=Exclude(regex="[ab]*a[ab]{30}")),
+]
+
+
 def test_isolated_and_direct_compiling_agree(compiler):
-    for prefix, pattern in [("", "a|b"), ("The (cat|dog)", r" \w{1,3}"), ("é*", "(ab)*")]:
-        isolated, direct = (
-            compiler(Query(pattern, prefix=prefix), Limits()),
-            compile_language(Query(pattern, prefix=prefix)),
-        )
-        for part in ("prefix", "pattern", "whole"):
-            for name in ("transitions", "final", "in_prefix"):
-                ours, theirs = getattr(getattr(isolated, part), name), getattr(getattr(direct, part), name)
-                assert np.array_equal(ours, theirs)
-                assert ours.dtype == theirs.dtype
-    with pytest.raises(RegexError) as caught:
-        compiler(Query("a(?=b)"), Limits())
-    assert caught.value.position == 1
+    for query in QUERIES:
+        assert_same(compiler(query, Limits()), compile_language(query))
+    assert compiler(QUERIES[-1]).excluded is not None
+    for query, part in [
+        (Query("a(?=b)"), "pattern"),
+        (Query("a", edits=Edits(1, alphabet="[a]{2}")), "alphabet"),
+        (Query("a", exclude=Exclude(regex="a(?=b)")), "exclude"),
+    ]:
+        with pytest.raises(RegexError) as caught:
+            compiler(query, Limits())
+        assert caught.value.part == part
+        assert caught.value.position == (0 if part == "alphabet" else 1)
     with pytest.raises(EmptyLanguageError):
         compiler(Query(r"[^\s\S]"), Limits())
+    with pytest.raises(EmptyLanguageError, match="excluded"):
+        compiler(Query("a", exclude=Exclude(regex="a")), Limits())
+
+
+def test_hostile_edits_are_stopped(compiler):
+    with pytest.raises(LimitError, match="took longer than 1 s and was stopped"):
+        compiler(Query("[a-z]{1,40}x(ab|cd|ef){20}", edits=Edits(2)), Limits(compile_seconds=1.0))
+    assert compiler(Query("b", prefix="a")).whole.accepts("ab")
