@@ -110,7 +110,7 @@ def _composition(shares: Shares | None) -> list[str]:
     sentences = []
     if shares is not None and shares.effective_samples is not None:
         sentences.append(f"The sample is worth {shares.effective_samples:.0f} draws of equal weight.")
-    if shares is not None and shares.noncanonical is not None and shares.noncanonical.value > 0.0:
+    if shares is not None and shares.noncanonical.value > 0.0:
         share = _estimate(shares.noncanonical)
         sentences.append(f"Other token sequences than the tokenizer's own make up {share} of what was found.")
     return sentences
@@ -124,7 +124,9 @@ def _estimate(estimate: Estimate) -> str:
 
 def _name_of(result: StringResult | GroupResult) -> str:
     """The string with its prefix apart, or the values of the groups."""
-    text = getattr(result, "text", None)
-    if text is None:
-        return ", ".join(f"{name}={_value(value)}" for name, value in result.values.items())
-    return f"{printable(result.prefix_text)}|{printable(text[len(result.prefix_text) :])}"
+    # Imported here, where it is loaded already: with scipy in it, it would hold up every refusal by half a second.
+    from engine.traversal.summaries import StringResult
+
+    if isinstance(result, StringResult):
+        return f"{printable(result.prefix_text)}|{printable(result.text[len(result.prefix_text) :])}"
+    return ", ".join(f"{name}={_value(value)}" for name, value in result.values.items())

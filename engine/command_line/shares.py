@@ -6,39 +6,35 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.command_line.options import STRING
-from engine.query import Sampling, Traversal
+from engine.query import Record, Sampling, Traversal
 from engine.statistics import Estimate, effective_sample_size, weighted_mass
 from engine.traversal.results import Progress
 from engine.traversal.summaries import GroupResult, StringResult, by_group, by_string, noncanonical_share
 
 
 @dataclass(frozen=True)
-class Shares:
+class Shares(Record):
     """A summary of the matches.
 
-    by, given: names of groups, or `STRING` alone. results: the shares, the largest first; () without `by`.
+    by: the named groups that are told apart, or `STRING` alone; given: those of them that shares are conditional on.
+    results: the shares, () without `by`; the largest first, those that are given the same values together.
     noncanonical: the share of the mass in other token sequences than the tokenizer's own. Of a sample: draws, failed
     ones included; effective_samples, equally weighted draws that would say as much; mass, the probability that the
-    decoder's output is a match. These are None of a distribution, and noncanonical is where nothing was found.
+    decoder's output begins with a match. These are None of a distribution.
     """
 
     by: tuple[str, ...]
     given: tuple[str, ...]
     results: tuple[StringResult, ...] | tuple[GroupResult, ...]
-    noncanonical: Estimate | None
+    noncanonical: Estimate
     draws: int | None = None
     effective_samples: float | None = None
     mass: Estimate | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The summary as dictionaries, lists, strings and numbers."""
-        return dataclasses.asdict(self)
 
 
 def shares_of(
@@ -51,17 +47,23 @@ def shares_of(
     """The summary of the rows (`Match` as JSON) of a sample or a distribution."""
     draws = progress.samples if isinstance(traversal, Sampling) else None
     # What the shares are conditional on is one of the things they are told apart by.
-    names = tuple(dict.fromkeys((*given, *by)))
-    results: Sequence[Any] = ()
-    if by:
-        results = by_string(rows, draws) if STRING in by else by_group(rows, names, given, draws)
-    shares = Shares(names, tuple(given), tuple(results), noncanonical_share(rows, draws) if rows else None)
+    names = tuple(dict.fromkeys((*given, *by))) if by else ()
+    results: tuple[StringResult, ...] | tuple[GroupResult, ...] = ()
+    if STRING in by:
+        results = tuple(by_string(rows, draws))
+    elif by:
+        results = _together(by_group(rows, names, given, draws), given)
+    noncanonical = noncanonical_share(rows, draws)
     if draws is None:
-        return shares
+        return Shares(names, tuple(given), results, noncanonical)
     weights, counts = [row["weight"] for row in rows], [row["count"] for row in rows]
-    return dataclasses.replace(
-        shares,
-        draws=draws,
-        effective_samples=effective_sample_size(weights, counts),
-        mass=weighted_mass(weights, counts, draws),
-    )
+    effective, mass = effective_sample_size(weights, counts), weighted_mass(weights, counts, draws)
+    return Shares(names, tuple(given), results, noncanonical, draws, effective, mass)
+
+
+def _together(results: Sequence[GroupResult], given: Sequence[str]) -> tuple[GroupResult, ...]:
+    """The results, those with the same values of `given` one after the other, where the first of them stands."""
+    parts: dict[tuple[str | None, ...], list[GroupResult]] = {}
+    for result in results:
+        parts.setdefault(tuple(result.values[name] for name in given), []).append(result)
+    return tuple(result for part in parts.values() for result in part)

@@ -22,9 +22,12 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engine.errors import QueryError
+
+if TYPE_CHECKING:
+    from engine.traversal.summaries import GroupResult, StringResult
 
 Format = Literal["csv", "json", "parquet"]
 
@@ -51,6 +54,11 @@ def export_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> bytes:
         columns = _columns_in_order(name for row in flat for name in row)
         return write_parquet(flat, columns)
     raise QueryError(f"Rows are exported as one of {', '.join(map(repr, get_args(Format)))}, not {format!r}.")
+
+
+def export_shares(results: Sequence[StringResult] | Sequence[GroupResult], format: Format) -> bytes:
+    """What `engine.traversal.summaries` says of strings or groups as a file, in the order given; as `export_rows`."""
+    return export_rows([result.to_json() for result in results], format)
 
 
 def merge_encodings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -102,6 +110,8 @@ def edit_text(edit: Mapping[str, Any]) -> str:
 
 
 _GROUP = "group: "
+#: What the dictionary of groups is called in a match and in a share.
+_GROUP_FIELDS = ("groups", "values")
 
 _FIRST_COLUMNS = (
     "number",
@@ -109,6 +119,9 @@ _FIRST_COLUMNS = (
     "prefix_text",
     _GROUP,
     "is_canonical",
+    "share",
+    "low",
+    "high",
     "encodings",
     "count",
     "weight",
@@ -135,8 +148,9 @@ def _columns_in_order(names: Iterable[str]) -> list[str]:
 
 def _with_group_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with a column for each named group in place of their dictionary."""
-    columns = {name: value for name, value in row.items() if name != "groups"}
-    return columns | {f"{_GROUP}{name}": value for name, value in (row.get("groups") or {}).items()}
+    columns = {name: value for name, value in row.items() if name not in _GROUP_FIELDS}
+    groups: Mapping[str, str | None] = next((row[name] for name in _GROUP_FIELDS if row.get(name)), {})
+    return columns | {f"{_GROUP}{name}": value for name, value in groups.items()}
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:

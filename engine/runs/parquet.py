@@ -2,7 +2,7 @@
 
 Types that are read off the values would change with them: a list of edits that is empty in every row would say nothing
 of what an edit is, and a number that is missing in one row would turn the others into floats. So the fields of a match
-have their types here; any other column is typed by what is in it, as text where that is nothing.
+and of a share have their types here; any other column is typed by what is in it, as text where that is nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _EDIT = {"operation": _TEXT, "position": _NUMBER, "removed": _TEXT, "written": _
 
 _TYPES = {
     **dict.fromkeys(("text", "prefix_text", "unedited"), _TEXT),
-    **dict.fromkeys(("number", "prefix_tokens", "count"), _NUMBER),
+    **dict.fromkeys(("number", "prefix_tokens", "count", "encodings", "strings"), _NUMBER),
     **dict.fromkeys(("prefix_log_prob", "log_prob", "decoder_log_prob", "seconds", "weight"), _REAL),
+    **dict.fromkeys(("share", "low", "high", "probability", "canonical_share", "effective_samples"), _REAL),
     **dict.fromkeys(("is_canonical", "ended"), _TRUTH),
     "token_ids": pyarrow.list_(_NUMBER),
     **dict.fromkeys(("token_log_probs", "token_decoder_log_probs"), pyarrow.list_(_REAL)),

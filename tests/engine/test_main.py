@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,72 @@ def test_lines_for_people(tiny_model_folder, capsys):
     assert "the language is exhausted" in captured.err
     first = captured.out.split()
     assert float(first[0]) == pytest.approx(math.exp(float(first[1])), rel=0.01)
+
+
+ANIMALS = ["(?P<animal>cat|dog)(?P<many>s?)", "--prefix", "(the|a) ", "--device", "cpu"]
+
+
+def json_lines(arguments, capsys):
+    assert main([*arguments, "--json"]) == 0
+    *matches, summary, progress = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return matches, summary["summary"], progress["progress"]
+
+
+def shares_by_hand(matches, names):
+    """Shares of the values of groups, taken another way: every match by itself."""
+    total = sum(match["count"] * match["weight"] for match in matches)
+    shares = Counter()
+    for match in matches:
+        shares[tuple(match["groups"][name] for name in names)] += match["count"] * match["weight"] / total
+    return shares
+
+
+def test_a_sample_is_summed_up_and_the_same_for_the_same_seed(tiny_model_folder, capsys):
+    arguments = [*ANIMALS, "--model", str(tiny_model_folder), "--traversal", "sampling", "--samples", "60"]
+    arguments += ["--seed", "3", "--edits", "1", "--edit-where", "prefix", "--edit-alphabet", "[a-c]"]
+    matches, summary, progress = json_lines([*arguments, "--by", "animal", "--by", "many"], capsys)
+    assert progress["ended"] == "drawn"
+    assert progress["samples"] == 60 == summary["draws"]
+    assert sum(match["count"] for match in matches) == 60 - progress["failed"]
+    assert 0 < summary["effective_samples"] <= 60
+    assert summary["mass"]["low"] < summary["mass"]["value"] < summary["mass"]["high"]
+    assert any(match["edits"] for match in matches)
+    by_hand = shares_by_hand(matches, ["animal", "many"])
+    assert len(summary["results"]) == len(by_hand)
+    for result in summary["results"]:
+        assert result["share"] == pytest.approx(by_hand[result["values"]["animal"], result["values"]["many"]])
+    again, _, _ = json_lines(arguments, capsys)
+    drawn = [[(match["token_ids"], match["count"]) for match in found] for found in (matches, again)]
+    assert drawn[0] == drawn[1]
+
+
+def test_a_distribution_adds_up_given_a_group(tiny_model_folder, capsys):
+    arguments = [*ANIMALS, "--model", str(tiny_model_folder), "--traversal", "distribution", "--tolerance", "0"]
+    matches, summary, progress = json_lines([*arguments, "--by", "many", "--given", "animal"], capsys)
+    assert progress["ended"] == "exhausted"
+    assert summary["draws"] is None
+    assert sum(match["weight"] for match in matches) == pytest.approx(progress["found_mass"])
+    shares = Counter()
+    for result in summary["results"]:
+        shares[result["values"]["animal"]] += result["share"]
+    assert shares == {"cat": pytest.approx(1.0), "dog": pytest.approx(1.0)}
+    _, summary, _ = json_lines([*arguments, "--by", "string"], capsys)
+    assert sum(result["share"] for result in summary["results"]) == pytest.approx(1.0)
+    assert {result["text"] for result in summary["results"]} == {match["text"] for match in matches}
+
+
+def test_shares_for_people(tiny_model_folder, capsys):
+    arguments = [*ANIMALS, "--model", str(tiny_model_folder), "--traversal", "sampling", "--samples", "30"]
+    assert main([*arguments, "--by", "animal"]) == 0
+    captured = capsys.readouterr()
+    table = captured.out.splitlines()
+    heading = next(place for place, line in enumerate(table) if line.split()[:1] == ["share"])
+    shares = [float(line.split()[0]) for line in table[heading + 1 :]]
+    assert sum(shares) == pytest.approx(1.0, abs=0.01)
+    assert shares == sorted(shares, reverse=True)
+    assert "animal=" in table[heading + 1]
+    assert "30 of 30 draws" in captured.err
+    assert "draws of equal weight" in captured.err
 
 
 @pytest.mark.parametrize(

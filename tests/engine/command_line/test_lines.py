@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from engine.command_line.lines import heading, match_line, printable, summary
+from engine.command_line.lines import heading, match_line, printable, share_lines, summary
+from engine.command_line.shares import shares_of
 from engine.query import Distribution, Sampling, ShortestPath
 from engine.traversal.results import Edit, Progress
 from tests.engine.runs.fakes import match
@@ -73,3 +75,42 @@ def test_the_last_sentences(progress, traversal, sentences):
     said = summary(progress, traversal)
     for sentence in sentences:
         assert sentence in said
+
+
+ROWS = [
+    replace(match(number), text=text, prefix_text="a ", groups={"who": who, "what": what}, count=count).to_json()
+    for number, (text, who, what, count) in enumerate(
+        [("a x", "man", "art\x1b", 3), ("a y", "woman", "art\x1b", 10), ("a z", "man", None, 1)], 1
+    )
+]
+
+
+def test_shares_given_a_group_stand_together():
+    shares = shares_of(ROWS, Sampling(count=14), Progress(samples=14), ["what"], ["who"])
+    heading, *lines = share_lines(shares)
+    assert heading.split() == ["share", "low", "high", "draws", "who,", "what", "given", "who"]
+    assert [line.split()[0] for line in lines] == ["1", "0.75", "0.25"]
+    assert [line.split()[3] for line in lines] == ["10", "3", "1"]
+    assert [line.split("   ")[-1] for line in lines] == [
+        r"who=woman, what=art\x1b",
+        r"who=man, what=art\x1b",
+        "who=man, what=?",
+    ]
+    said = summary(Progress(samples=14, ended="drawn"), Sampling(count=14), shares)
+    assert "The output begins with a match with probability 1 (" in said
+    assert "worth 14 draws of equal weight" in said
+
+
+def test_exact_shares_of_strings_have_no_interval():
+    heading, *lines = share_lines(shares_of(ROWS, Distribution(), Progress(), ["string"]))
+    assert heading.split() == ["share", "string"]
+    assert [line.split("   ")[-1] for line in lines] == ["a |y", "a |x", "a |z"]
+
+
+@pytest.mark.parametrize("traversal", [Sampling(count=3), Distribution()])
+def test_nothing_found_is_no_accident(traversal):
+    progress = Progress(samples=3, failed=3, ended="drawn") if isinstance(traversal, Sampling) else Progress()
+    shares = shares_of([], traversal, progress, ["who"])
+    assert len(share_lines(shares)) == 1
+    assert summary(progress, traversal, shares)
+    assert json.loads(json.dumps(shares.to_json()))["results"] == []

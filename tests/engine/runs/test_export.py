@@ -16,8 +16,9 @@ from pyarrow import parquet
 from scipy.special import logsumexp
 
 from engine.errors import QueryError
-from engine.runs.export import edit_text, export_rows, merge_encodings
+from engine.runs.export import edit_text, export_rows, export_shares, merge_encodings
 from engine.traversal.results import Edit
+from engine.traversal.summaries import by_group, by_string
 from tests.engine.runs.fakes import match
 
 log_probs = st.floats(-900.0, 0.0)
@@ -149,6 +150,24 @@ def test_parquet_keeps_numbers_and_lists(rows):
     assert [list(ids) for ids in frame["token_ids"]] == [row["token_ids"] for row in rows]
 
 
+def test_shares_of_strings_and_groups_as_files():
+    rows = [
+        replace(match(number), groups={"who": who, "what": what}, weight=weight).to_json()
+        for number, who, what, weight in ((1, "man", "=art", 0.5), (2, "man", "math", 0.25), (3, None, "art", 0.25))
+    ]
+    shares = by_group(rows, ["who", "what"], ["who"])
+    first, second, third = read_csv(export_shares(shares, "csv"))
+    assert list(first)[:5] == ["group: who", "group: what", "share", "low", "high"]
+    assert (first["group: who"], first["group: what"]) == ("man", "'=art")
+    assert [float(row["share"]) for row in (first, second)] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
+    assert third["group: who"] == ""
+    assert json.loads(export_shares(shares, "json")) == [share.to_json() for share in shares]
+    table = parquet.read_table(io.BytesIO(export_shares(by_string(rows), "parquet")))
+    assert table["text"].to_pylist() == ["text 1", "text 2", "text 3"]
+    assert table["group: who"].to_pylist() == ["man", "man", None]
+    assert str(table.schema.field("share").type) == "double"
+
+
 @pytest.mark.parametrize("format", ["csv", "json", "parquet"])
 def test_no_rows_make_a_file(format):
     assert isinstance(export_rows([], format), bytes)
@@ -164,6 +183,22 @@ def test_what_utf8_cannot_hold_does_not_stop_an_export():
 def test_another_format_is_refused():
     with pytest.raises(QueryError, match="'xlsx'"):
         export_rows([], "xlsx")
+
+
+@given(st.lists(matches(st.sampled_from(["Tab", "Ta", "T"])), max_size=12))
+def test_merging_agrees_with_the_shares_of_strings(rows):
+    # What a summary takes for one encoding are rows with the same tokens, and a search gives each but once.
+    rows = [{**row, "token_ids": [number]} for number, row in enumerate(rows)]
+    merged = {(row["text"], row["prefix_text"]): row for row in merge_encodings(numbered(rows))}
+    results = by_string(rows)
+    total = math.fsum(row["count"] * row["weight"] for row in merged.values())
+    assert {(result.text, result.prefix_text) for result in results} == set(merged)
+    for result in results:
+        row = merged[result.text, result.prefix_text]
+        assert (result.encodings, result.count) == (row["encodings"], row["count"])
+        assert result.probability == pytest.approx(row["decoder_prob"])
+        if total:
+            assert result.share == pytest.approx(row["count"] * row["weight"] / total, abs=1e-12)
 
 
 @given(st.lists(matches(st.sampled_from(["Tab", "Ta", "T"])), max_size=12))
