@@ -6,6 +6,9 @@ For the vocabularies of SmolLM2 and GPT-2 and each expression of `benchmarks.que
 expression to a byte automaton; all encodings; canonical encodings; and outlines-core's `Index`, which does both of the
 first two steps at once, so that it is also compared with their sum. `ratio` is ours by theirs: below 1 is faster.
 Tables that are made once a tokenizer are timed apart.
+
+The bias template within one and two edits is timed as one expression, and with the edits shared by a prefix and a
+pattern: the language, and for one edit its token automata too, where `total` is the language and the encodings.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ import outlines_core
 
 from benchmarks import machine, questions
 from benchmarks.gpt2 import gpt2_tokenizer
-from engine.language.compile import compile_regex, warm_up
+from engine.language.compile import compile_language, compile_regex, warm_up
+from engine.language.counting import count_strings
 from engine.models.loading import load_tokenizer
-from engine.query import Limits
+from engine.query import Edits, Limits, Query
 from engine.tokens.byte_level import byte_level_tables
 from engine.tokens.canonical import canonical_encodings
 from engine.tokens.encodings import all_encodings
@@ -34,6 +38,14 @@ PATTERNS = {
     "mail or phone": questions.MAIL_OR_PHONE,
     "cat or dog": questions.ANIMALS,
     "bias": questions.BIAS,
+}
+
+_PEOPLE, _SUBJECTS = questions.BIAS.split(" in ")
+EDITED = {
+    "bias, one edit": Query(questions.BIAS, edits=Edits(1)),
+    "bias, one edit in prefix or pattern": Query(f" {_SUBJECTS}", prefix=f"{_PEOPLE} in", edits=Edits(1)),
+    "bias, two edits": Query(questions.BIAS, edits=Edits(2)),
+    "bias, two edits in prefix or pattern": Query(f" {_SUBJECTS}", prefix=f"{_PEOPLE} in", edits=Edits(2)),
 }
 
 
@@ -57,6 +69,36 @@ def their_vocabulary(tokenizer: Tokenizer) -> outlines_core.Vocabulary:
         if item:
             spelled.setdefault(item, []).append(token)
     return outlines_core.Vocabulary(tokenizer.size, spelled)
+
+
+def measure_edits(repeats: int) -> dict[str, Any]:
+    """The languages within edits, which no tokenizer is asked about."""
+    result = {}
+    for name, query in EDITED.items():
+        language = compile_language(query)
+        result[name] = {
+            "byte_states": language.whole.states,
+            "strings": count_strings(language.whole),
+            "language_ms": round(median(lambda query=query: compile_language(query), repeats), 2),
+        }
+    return result
+
+
+def measure_one_edit(tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
+    """The token automata of the bias template within one edit."""
+    query, limits = EDITED["bias, one edit"], Limits()
+    automaton = compile_language(query).pattern
+    language = median(lambda: compile_language(query), repeats)
+    every = median(lambda: all_encodings(automaton, tokenizer.vocabulary, 10**8), repeats)
+    canonical = median(lambda: canonical_encodings(automaton, tokenizer, limits), repeats)
+    return {
+        "token_arcs": all_encodings(automaton, tokenizer.vocabulary, 10**8).arc_count,
+        "language_ms": round(language, 2),
+        "all_encodings_ms": round(every, 2),
+        "canonical_ms": round(canonical, 2),
+        "all_encodings_total_ms": round(language + every, 2),
+        "canonical_total_ms": round(language + canonical, 2),
+    }
 
 
 def measure(tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
@@ -87,6 +129,7 @@ def measure(tokenizer: Tokenizer, repeats: int) -> dict[str, Any]:
             "ratio": round(every / index, 3),
             "ratio_with_regex": round((regex + every) / index, 3),
         }
+    result["bias, one edit"] = measure_one_edit(tokenizer, repeats)
     return result
 
 
@@ -98,6 +141,7 @@ def main() -> None:
     warm_up()
     gpt2 = Tokenizer.from_json(gpt2_tokenizer().to_str(), name="gpt2")
     result = {tokenizer.name: measure(tokenizer, repeats) for tokenizer in (load_tokenizer("smollm2-135m"), gpt2)}
+    result["edits"] = measure_edits(repeats)
     machine.report("compile", result)
 
 
