@@ -65,7 +65,9 @@ def share_lines(shares: Shares) -> list[str]:
     interval = f" {'low':>9} {'high':>9} {'draws':>6}" if shares.draws is not None else ""
     lines = [f"{'share':>10}{interval}   {', '.join(shares.by)}{given}"]
     for result in shares.results:
-        sure = f" {result.low:>9.3g} {result.high:>9.3g} {result.count:>6}" if shares.draws is not None else ""
+        sure = (
+            f" {_figure(result.low):>9} {_figure(result.high):>9} {result.count:>6}" if shares.draws is not None else ""
+        )
         lines.append(f"{result.share:>10.3g}{sure}   {_name_of(result)}")
     return lines
 
@@ -118,8 +120,13 @@ def _composition(shares: Shares | None) -> list[str]:
 
 def _estimate(estimate: Estimate) -> str:
     if estimate.low == estimate.high:
-        return f"{estimate.value:.3g}"
-    return f"{estimate.value:.3g} ({estimate.low:.3g} to {estimate.high:.3g})"
+        return _figure(estimate.value)
+    return f"{_figure(estimate.value)} ({_figure(estimate.low)} to {_figure(estimate.high)})"
+
+
+def _figure(value: float) -> str:
+    # The smallest float there is stands for a bound that is merely not 0.
+    return "0" if value < 1e-300 else f"{value:.3g}"
 
 
 def _name_of(result: StringResult | GroupResult) -> str:

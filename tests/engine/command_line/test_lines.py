@@ -78,7 +78,9 @@ def test_the_last_sentences(progress, traversal, sentences):
 
 
 ROWS = [
-    replace(match(number), text=text, prefix_text="a ", groups={"who": who, "what": what}, count=count).to_json()
+    replace(
+        match(number), text=text, prefix_text="a ", groups={"who": who, "what": what}, count=count, weight=0.5
+    ).to_json()
     for number, (text, who, what, count) in enumerate(
         [("a x", "man", "art\x1b", 3), ("a y", "woman", "art\x1b", 10), ("a z", "man", None, 1)], 1
     )
@@ -97,8 +99,14 @@ def test_shares_given_a_group_stand_together():
         "who=man, what=?",
     ]
     said = summary(Progress(samples=14, ended="drawn"), Sampling(count=14), shares)
-    assert "The output begins with a match with probability 1 (" in said
+    assert "The output begins with a match with probability 0.5." in said
     assert "worth 14 draws of equal weight" in said
+
+
+def test_a_bound_that_is_no_more_than_above_nothing_is_written_as_nothing():
+    rare = [{**ROWS[0], "count": 1, "weight": 1e-100}, {**ROWS[1], "count": 1, "weight": 1.0}]
+    lines = share_lines(shares_of(rare, Sampling(count=2), Progress(samples=2), ["string"]))
+    assert "e-30" not in "".join(lines)
 
 
 def test_exact_shares_of_strings_have_no_interval():
