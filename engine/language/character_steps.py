@@ -27,6 +27,7 @@ class CharacterSteps:
 
     def __init__(self, automaton: ByteAutomaton) -> None:
         self.automaton = automaton
+        self.final: list[bool] = automaton.final.tolist()
         self._rows: dict[int, list[int]] = {}
         self._destinations: dict[int, frozenset[int]] = {}
         self._completions: dict[tuple[int, int], frozenset[int]] = {}

@@ -12,7 +12,7 @@ one. Prefix and pattern are two automata in a row, because edits may be allowed 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -77,9 +77,9 @@ class NearestStrings:
         lattice = self._lattice(text)
         if lattice is None:
             return None
-        string, crossings = lattice.first_string()
-        for source_length, target_length in reversed(crossings):
-            edits = self._edits(string, text, source_length, target_length, lattice.distance)
+        string = next(lattice.strings(1))
+        for prefix_length in self._prefix_lengths(string):
+            edits = self._edits(string, text, prefix_length, lattice.distance)
             if edits is not None:
                 return Nearest(string, edits)
         raise AssertionError(f"{string!r} is near {text!r} and cannot be aligned")  # a bug of ours
@@ -109,31 +109,43 @@ class NearestStrings:
         lattice = Lattice(self._parts, characters, [*map(self._rules.writable, text)], editable, self._rules)
         return lattice if lattice.explore(self._distance) else None
 
-    def _edits(
-        self, string: str, text: str, source_length: int, target_length: int, distance: int
-    ) -> tuple[Edit, ...] | None:
-        """The edits, where the prefix is string[:source_length] and becomes text[:target_length]; None if it cannot."""
+    def _prefix_lengths(self, string: str) -> Iterator[int]:
+        """Where the prefix of a string of the language may end, in characters, the last place first."""
         prefix, pattern = self._parts
-        if not prefix.automaton.accepts(string[:source_length]):
-            return None
-        if not pattern.automaton.accepts(string[source_length:]):
-            return None
-        begin, end = (0, 0), (len(string), len(text))
-        if self._where == "prefix":
-            end = source_length, target_length
+        lengths, state = [], 0
+        for length, character in enumerate([*string, ""]):
+            if prefix.final[state]:
+                lengths.append(length)
+            state = prefix.step(state, character.encode())
+            if state < 0:
+                break
+        return (length for length in reversed(lengths) if pattern.automaton.accepts(string[length:]))
+
+    def _edits(self, string: str, text: str, prefix_length: int, distance: int) -> tuple[Edit, ...] | None:
+        """The edits, where the prefix is string[:prefix_length]; None where that takes more, or others than allowed."""
+        begin, source, target = 0, string, text
+        if self._where == "prefix":  # and so the pattern is as it was
+            rest = len(string) - prefix_length
+            if string[prefix_length:] != text[max(0, len(text) - rest) :]:
+                return None
+            source, target = string[:prefix_length], text[: len(text) - rest]
         elif self._where == "pattern":
-            begin = source_length, target_length
-        # Where only a part is edited, the rest has to be the same.
-        if string[: begin[0]] != text[: begin[1]] or string[end[0] :] != text[end[1] :]:
-            return None
-        steps = align(string[begin[0] : end[0]], text[begin[1] : end[1]], distance, self._rules)
+            if string[:prefix_length] != text[:prefix_length]:
+                return None
+            begin, source, target = prefix_length, string[prefix_length:], text[prefix_length:]
+        steps = align(source, target, distance, self._rules)
         if steps is None:
             return None
         edits = []
-        for operation, source, target in steps:
-            source, target = source + begin[0], target + begin[1]
-            in_prefix = self._where == "prefix" or (self._where == "both" and source < source_length)
-            removed = "" if operation == "insertion" else string[source]
-            written = "" if operation == "deletion" else text[target]
-            edits.append(Edit(operation, target, removed, written, "prefix" if in_prefix else "pattern"))
+        for operation, place, written_place in steps:
+            in_prefix = self._where == "prefix" or (self._where == "both" and place < prefix_length)
+            edits.append(
+                Edit(
+                    operation,
+                    position=begin + written_place,
+                    removed="" if operation == "insertion" else source[place],
+                    written="" if operation == "deletion" else target[written_place],
+                    part="prefix" if in_prefix else "pattern",
+                )
+            )
         return tuple(edits)
