@@ -1,9 +1,9 @@
 r"""From a query to its language: prefix and pattern, edited, with strings taken out, joined and marked.
 
-    text --syntax--> tree --deterministic--> automaton of each part
-                       \\--edits-----------> automata of each part within 1, 2 edits
-                                              --exclusion--> patterns without some strings
-                                                             --concatenation--> the whole, its boundary marked
+    expression --syntax--> tree --deterministic--> automaton of the prefix and of the pattern
+                                --edits----------> and those within one or two edits
+                                --exclusion------> without some strings
+                                --concatenation--> one after the other, the boundary marked
 
 All functions here compile here and now. A hostile expression such as `[ab]*a[ab]{30}` needs 2^31 states, which no
 estimate foresees: where strangers type, use `engine.language.isolation.isolated_compiler`.
