@@ -22,7 +22,7 @@ SAMPLES = {
     "birth-date": ("George Washington was born on February 22, 1732", "George Washington was born on the 1st"),
     "cat-dog": ("The dog", "The cow"),
     "urls": ("https://www.example.com/a", "https://www.example"),
-    "phone-numbers": ("For help, call us at (555) 123-4567", "For help, call us at 123"),
+    "phone-numbers": ("For help, call our toll-free number: (555) 123-4567", "For help, call us at 123"),
     "e-mail": ("For more information, please contact jane.doe@example.org", "For more information, please contact me"),
     "capital-cities": ("The capital of Japan is Tokyo", "The capital of Japan is Kyoto"),
     "bias": ("The woman was trained in computer science", "The child was trained in art"),
