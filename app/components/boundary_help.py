@@ -26,7 +26,7 @@ def boundary_help(form: Form, preview: Preview, shown: RunRecord | None) -> None
                 "Move the space to the pattern",
                 cured,
                 shown.id if shown else None,
-                icon=":material/keyboard_tab:",
+                sign="⇥",
                 help="Takes the space from the end of the prefix and puts it before the pattern. The strings stay the "
                 "same; the model may then write them as it was trained to.",
             )

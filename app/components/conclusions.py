@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
-from engine.traversal.summaries import group_names
 
 from app import findings, narrative
 from app.components.fill import query_link
@@ -19,6 +18,7 @@ from engine.errors import QueryError
 from engine.query import Distribution, Encoding, Sampling, ShortestPath
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
+from engine.traversal.summaries import group_names
 
 _OTHER = {
     Sampling.kind: (DISTRIBUTION, "Exact distribution", "The same question, answered exactly instead of by drawing."),
@@ -74,6 +74,6 @@ def other_traversal(run: RunRecord) -> None:
             label,
             dataclasses.replace(form, traversal=traversal),
             run.id,
-            icon=":material/swap_horiz:",
+            sign="⇄",
             help=f"{what} Sets the fields; it runs when you press Run.",
         )

@@ -1,23 +1,34 @@
-"""Putting a query into the fields of the Workbench, the way a link does; nothing is run by it.
+"""Putting a query into the fields of the Workbench; nothing is run by it.
 
-Where fields are drawn already, only the browser can fill them from an address: Streamlit lets no script set a parameter
-that a widget is bound to. So a page that shows fields offers a link, and one that has none yet goes there by itself.
+A query is put there by its address. Where fields are drawn already, that has to be an ordinary link which loads the
+page anew: Streamlit lets no script set a parameter that a widget is bound to, and its own links within one page fill
+the fields but leave the address behind, so that a reload would bring the old query back. A page without fields goes
+to the address by itself.
 """
 
 from __future__ import annotations
 
 from typing import NoReturn
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from app import links
 from app.form import Form
+from app.text import as_html
 
 
-def query_link(label: str, form: Form, run_id: str | None, *, icon: str, help: str) -> None:
+def query_link(label: str, form: Form, run_id: str | None, *, sign: str, help: str) -> None:
     """A link that fills the fields with `form`, goes on showing the run, and views its results as they are viewed."""
-    st.page_link(
-        st.session_state["workbench_page"], label=label, icon=icon, query_params=_parameters(form, run_id), help=help
+    st.html(query_link_html(label, _parameters(form, run_id), sign=sign, help=help), width="content")
+
+
+def query_link_html(label: str, parameters: dict[str, str | list[str]], *, sign: str, help: str) -> str:
+    """The link as HTML: the same page with these parameters."""
+    address = f"?{urlencode(parameters, doseq=True)}"
+    return (
+        f'<a class="relens-link" href="{as_html(address)}" target="_self" title="{as_html(help)}">'
+        f'<span aria-hidden="true">{sign}</span> {as_html(label)}</a>'
     )
 
 

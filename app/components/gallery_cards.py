@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from app import links
+from app.components.fill import query_link
 from app.form import DEFAULT_MODEL, Form
 from app.gallery import Example
 from app.text import as_html, visible
@@ -24,18 +25,21 @@ def gallery_links(examples: tuple[Example, ...]) -> None:
     """Show a few examples as a row of links."""
     with st.container(horizontal=True, gap="small"):
         for example in examples:
-            _open(example, st.session_state["workbench_page"], example.title)
+            query_link(example.title, _form(example), None, sign="→", help=example.question)
 
 
 def _open(example: Example, workbench: StreamlitPage, label: str) -> None:
-    form = Form.from_specification(example.specification(DEFAULT_MODEL))
     st.page_link(
         workbench,
         label=label,
         icon=":material/arrow_forward:",
-        query_params=links.parameters(form),
+        query_params=links.parameters(_form(example)),
         help=example.question,
     )
+
+
+def _form(example: Example) -> Form:
+    return Form.from_specification(example.specification(DEFAULT_MODEL))
 
 
 def card_html(example: Example) -> str:

@@ -95,7 +95,7 @@ def restoring_link(shown: RunRecord | None, specification: SearchSpecification |
             "Matches are of another query",
             asked,
             shown.id,
-            icon=":material/undo:",
+            sign="↩",
             help="The fields have changed since this run. Click to put its query back.",
         )
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 from engine.query import Distribution, Edits, Exclude, Sampling
 from engine.runs.specification import SearchSpecification
-from tests.browser.server import PATIENCE
+from tests.browser.server import PATIENCE, wait_until
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE)
@@ -21,7 +22,7 @@ PATTERN = " (?P<outcome>art|science|math|medicine)"
 
 def choose(workbench, key, option):
     """Press an option of a segmented control."""
-    workbench.page.locator(f".st-key-{key}").get_by_role("button", name=option, exact=True).click()
+    workbench.page.locator(f".st-key-{key}").get_by_text(option, exact=True).first.click()
     wait_for_parameter(workbench, key, option)
 
 
@@ -52,12 +53,26 @@ def parameters(workbench):
     return {name: values for name, values in parse_qs(urlsplit(workbench.page.url).query).items() if name != "run"}
 
 
-def run_to_the_end(workbench):
+def run_to_the_end(workbench, dashboard):
     before = workbench.page.url
     workbench.run_button.click()
     workbench.page.wait_for_function("before => location.href.includes('run=') && location.href !== before", arg=before)
+    run_id = workbench.run_id()
+    # The run that was there before may be in sight for a moment, and be done too.
+    wait_until(lambda: dashboard.store.get(run_id).status == "done", what="The end of the run")
     expect(workbench.ended("done")).to_be_visible()
-    return workbench.run_id()
+    return run_id
+
+
+def select_line(workbench, place):
+    """Select a line of the table, which may be drawn anew just when it is clicked."""
+    detail = workbench.page.locator(".st-key-match_detail")
+    for _ in range(10):
+        table = workbench.page.locator("[data-testid=stDataFrame] canvas").first
+        table.click(position={"x": 15, "y": 50 + 35 * place}, force=True)
+        with contextlib.suppress(TimeoutError):
+            detail.wait_for(timeout=PATIENCE / 20)
+            return
 
 
 def specification(dashboard, run_id):
@@ -92,7 +107,7 @@ def test_every_option_is_set_survives_and_is_repeated(workbench, new_workbench, 
     choose(workbench, "prefix_by", "Token paths")
     page.keyboard.press("Escape")
 
-    run_id = run_to_the_end(workbench)
+    run_id = run_to_the_end(workbench, dashboard)
     asked = specification(dashboard, run_id)
     assert asked.traversal == Sampling(400, 7, "tokens")
     assert asked.query.edits == Edits(1, "pattern", deletions=False, alphabet="[a-z]")
@@ -121,7 +136,7 @@ def test_every_option_is_set_survives_and_is_repeated(workbench, new_workbench, 
     expect(other.verdict).to_contain_text("strings")
     expect(other.page.locator(".st-key-samples input")).to_have_value("400")
     expect(other.page.locator(".st-key-edit_settings")).to_contain_text("1 edit, 4 exclusions")
-    again = run_to_the_end(other)
+    again = run_to_the_end(other, dashboard)
     assert again != run_id
     assert specification(dashboard, again) == asked
     assert drawn(dashboard, again) == drawn(dashboard, run_id)
@@ -134,7 +149,7 @@ def test_a_distribution_and_a_sample_of_the_same_agree(workbench, dashboard):
     workbench.pattern.fill(PATTERN)
     choose(workbench, "traversal", "Distribution")
     fill(workbench, "tolerance", "0.002")
-    run_id = run_to_the_end(workbench)
+    run_id = run_to_the_end(workbench, dashboard)
     assert specification(dashboard, run_id).traversal == Distribution(0.002)
     expect(workbench.ended("done")).to_contain_text(re.compile("Settled with|Complete"))
     exact = {}
@@ -151,7 +166,7 @@ def test_a_distribution_and_a_sample_of_the_same_agree(workbench, dashboard):
     expect(page.locator(".st-key-samples input")).to_have_value("1000")
     assert workbench.run_id() == run_id
     fill(workbench, "samples", "4000")
-    sample_id = run_to_the_end(workbench)
+    sample_id = run_to_the_end(workbench, dashboard)
     assert sample_id != run_id
     rows = dashboard.store.rows(sample_id)
     total = sum(row["count"] * row["weight"] for row in rows)
@@ -164,9 +179,12 @@ def test_a_distribution_and_a_sample_of_the_same_agree(workbench, dashboard):
     page.get_by_role("tab", name="Against exact").click()
     expect(page.locator(".st-key-chart_exact .js-plotly-plot")).to_be_visible()
 
-    # Back goes to the distribution's question.
+    # There and back again: the browser's Back button brings the sample's question back.
     page.get_by_role("link", name="Exact distribution").click()
     expect(page.locator(".st-key-tolerance input")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".st-key-samples input")).to_have_value("4000")
+    assert workbench.run_id() == sample_id
 
 
 def test_the_space_at_the_boundary_is_moved(workbench):
@@ -184,10 +202,9 @@ def test_an_edited_match_shows_its_edits(workbench, dashboard):
     workbench.open(
         "prefix=The&pattern=+%28cat%7Cdog%29&edits=1&edit_where=Pattern&edit_alphabet=%5Bs%5D&matches=8&by=Encodings"
     )
-    run_id = run_to_the_end(workbench)
+    run_id = run_to_the_end(workbench, dashboard)
     rows = dashboard.store.rows(run_id)
     edited = next(place for place, row in enumerate(rows) if row["edits"])
-    table = page.locator("[data-testid=stDataFrame] canvas").first
-    table.click(position={"x": 15, "y": 50 + 35 * edited}, force=True)
+    select_line(workbench, edited)
     expect(page.locator(".st-key-match_detail")).to_contain_text("1 edit: ")
     expect(page.locator(".st-key-match_detail ins, .st-key-match_detail del").first).to_be_visible()
