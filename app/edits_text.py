@@ -11,6 +11,7 @@ deletion shows before the character at its position.
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,12 +21,14 @@ from app.text import as_html, visible
 
 def edit_text(edit: Mapping[str, Any]) -> str:
     """One edit: "a→o at 5", "+n at 8", "−e at 3"."""
-    change = {
-        "insertion": f"+{visible(edit['written'])}",
-        "deletion": f"−{visible(edit['removed'])}",
-        "substitution": f"{visible(edit['removed'])}→{visible(edit['written'])}",
-    }
+    removed, written = _shown(edit["removed"]), _shown(edit["written"])
+    change = {"insertion": f"+{written}", "deletion": f"−{removed}", "substitution": f"{removed}→{written}"}
     return f"{change[edit['operation']]} at {edit['position']}"
+
+
+def _shown(character: str) -> str:
+    """The character; punctuation in quotes, since it would be read as part of the sentence."""
+    return f"‹{character}›" if character and character in string.punctuation else visible(character)
 
 
 def edits_text(edits: Sequence[Mapping[str, Any]]) -> str:

@@ -64,7 +64,7 @@ def spelling_sentence(rows: Sequence[Mapping[str, Any]], draws: int | None) -> s
         return ""
     other = noncanonical_share(rows, draws)
     if other.high <= 0.0:
-        return "All of this is spelled in the tokenizer's own tokens."
+        return "Everything that was found is spelled in the tokenizer's own tokens."
     return f"{_estimated(other)} of this mass is spelled in other tokens than the tokenizer's own."
 
 

@@ -53,7 +53,9 @@ def log_probability_text(log_probability: float) -> str:
 
 
 def interval_text(low: float, high: float) -> str:
-    """An interval of probabilities: "38 % to 44 %"."""
+    """An interval of probabilities: "38 % to 44 %", "up to 4.2 %"."""
+    if low < 0.0005 <= high:
+        return f"up to {probability_text(high)}"
     return f"{probability_text(low)} to {probability_text(high)}"
 
 

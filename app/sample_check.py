@@ -5,9 +5,10 @@ Each match carries its own exact probability, so a sample knows more than its fr
     " art"   drawn 3,912 times   weighted share 41 % (40 % to 42 %)   probability 0.0123
     " math"  drawn   208 times   weighted share  2 % ( 1 % to  3 %)   probability 0.0006
 
-If the probabilities of all found matches together make up nearly everything that matches (which the mean weight of the
-draws estimates), then " art" is exactly 0.0123 / (0.0123 + 0.0006 + ...) of it, and the estimate can be checked. If
-much was never drawn, there is nothing to check against, and that is said.
+If the found matches make up nearly everything that matches, then " art" is exactly 0.0123 / (0.0123 + 0.0006 + ...) of
+it, and the estimate can be checked. How much was never drawn is told by what was drawn once (Good and Turing): had the
+sample been one draw smaller, each of these would have been missing, so their summed weight over the number of draws
+estimates the probability of what is missing. If that is much, there is nothing to check against, and that is said.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from engine.statistics import weighted_mass
+
+from app.narrative import probability_text
 
 #: What a line of a table stands for: a string with its prefix, or values of groups.
 Key = tuple[Any, ...]
 
 #: What was found has to make up this part of everything that matches.
-ENOUGH = 0.97
+ENOUGH = 0.98
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ def compare(
     draws: int,
     prefix_by: str,
 ) -> tuple[list[Compared], str]:
-    """Each line of a table of shares with its exact share; and a sentence why there are none, where there are none.
+    """Each line of a table of shares with its exact share; and a sentence that says what these are shares of, or why
+    there are none.
 
     rows: of a sample of `draws`, failed ones included, whose prefix strings were drawn by `prefix_by`
     (`engine.query.Sampling`). table: of strings or groups, whose column "key" is what `key` makes of a row; shares are
@@ -78,7 +81,7 @@ def _parts(amounts: Mapping[Key, float], given: int) -> dict[Key, float]:
 def _exact_masses(
     rows: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Key], draws: int, prefix_by: str
 ) -> tuple[dict[Key, float], str]:
-    """The probability of each key, each prefix string counting the same; or none, and why."""
+    """The probability of each key, each prefix string counting the same; and what they are of; or none, and why."""
     prefixes: dict[str, set[tuple[int, ...]]] = {}
     for row in rows:
         prefixes.setdefault(row["prefix_text"], set()).add(tuple(row["token_ids"][: row["prefix_tokens"]]))
@@ -89,13 +92,14 @@ def _exact_masses(
     masses: dict[Key, float] = {}
     for row in rows:
         masses[key(row)] = masses.get(key(row), 0.0) + math.exp(row["decoder_log_prob"]) / len(prefixes)
-    total = math.fsum(masses.values())
-    everything = weighted_mass([row["weight"] for row in rows], [row["count"] for row in rows], draws).value
-    if not (total > 0.0 and everything > 0.0):
+    found = math.fsum(masses.values())
+    missing = math.fsum(row["weight"] for row in rows if row["count"] == 1) / max(draws, 1)
+    if not found > 0.0:
         return {}, "Nothing was drawn that could be compared."
-    if total < ENOUGH * everything:
+    covered = probability_text(found / (found + missing))
+    if found < ENOUGH * (found + missing):
         return {}, (
-            f"The matches that were drawn make up about {100 * total / everything:.0f} % of everything that matches; "
-            "too much was never drawn for exact shares. An exact distribution would tell."
+            f"The matches that were drawn make up about {covered} of everything that matches; too much was never drawn "
+            "for exact shares. An exact distribution would tell."
         )
-    return masses, ""
+    return masses, f"Exact shares are among the matches that were drawn: about {covered} of everything that matches."

@@ -105,17 +105,15 @@ def strings_table(rows: Sequence[Mapping[str, Any]], *, shares: bool = False, dr
 def groups_table(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str], given: Sequence[str] = (), *, draws: int | None = None
 ) -> pd.DataFrame:
-    """One line for each combination of values of the named groups `names`, largest share first.
+    """One line for each combination of values of the named groups `names`: by what is given, then by share.
 
     Shares are among the matches that agree in the groups `given`, whose columns come first. "key" is `group_key` of the
     groups in the order of the columns.
     """
     order = [*given, *(name for name in names if name not in given)]
     results = by_group(rows, order, given, draws)
-    sizes: dict[tuple[Any, ...], int] = {}
-    for result in results:
-        sizes.setdefault(tuple(result.values[name] for name in given), len(sizes))
-    results.sort(key=lambda result: (sizes[tuple(result.values[name] for name in given)], -result.share))
+    # What is given in an order that is the same for every run, so that two of them can be compared.
+    results.sort(key=lambda result: ([str(result.values[name]) for name in given], -result.share))
     table: dict[str, list[Any]] = {"#": list(range(1, len(results) + 1))}
     for name in order:
         table[group_column(name)] = [shown_value(result.values[name]) for result in results]

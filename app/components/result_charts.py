@@ -13,7 +13,7 @@ from app.run_rows import RunRows
 from app.sample_check import compare
 from app.tables import group_column, group_key, shown_value, string_key, strings_table, told_apart
 from app.text import as_markdown
-from engine.query import Encoding
+from engine.query import Encoding, ShortestPath
 from engine.runs.records import RunRecord
 
 
@@ -24,7 +24,8 @@ def result_charts(run: RunRecord, found: RunRows, view: View, table: pd.DataFram
     if "Share" in table:
         offered["Shares"] = lambda: _shares(view, table)
     else:
-        offered["Likeliest"] = lambda: _chart(charts.probability_bars(table), "best")
+        name = "Likeliest" if kind == ShortestPath.kind else "Probability"
+        offered[name] = lambda: _chart(charts.probability_bars(table), "best")
     if draws is not None:
         offered["Against exact"] = lambda: _against_exact(run, found, view, table, draws)
     if any(row.get("unedited") is not None for row in found.rows):

@@ -40,6 +40,7 @@ def without(tag, marked):
         ("The man", "The mann", "1 edit: +n at 7"),
         ("The man", "Th man", "1 edit: −e at 2"),
         ("The man", "Theman", "1 edit: −␣ at 3"),
+        ("The man", "The man,", "1 edit: +‹,› at 7"),
         ("The man was", "The mann wis", "2 edits: +n at 7, a→i at 10"),
         ("same", "same", "none"),
     ],

@@ -49,7 +49,7 @@ def test_spelling():
         "2.0 % of this mass is spelled in other tokens than the tokenizer's own."
     )
     assert "2.0 % (" in findings.spelling_sentence(bias_rows(), 100)
-    assert "All of this is spelled" in findings.spelling_sentence(bias_rows()[:3], None)
+    assert "Everything that was found is spelled" in findings.spelling_sentence(bias_rows()[:3], None)
     assert findings.spelling_sentence([], 10) == ""
 
 

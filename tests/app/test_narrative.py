@@ -241,3 +241,5 @@ def test_matches_that_exclude_each_other_are_matches():
 
 def test_an_interval_is_two_probabilities():
     assert narrative.interval_text(0.38, 0.44) == "38 % to 44 %"
+    assert narrative.interval_text(1e-44, 0.042) == "up to 4.2 %"
+    assert narrative.interval_text(1e-5, 1e-4) == "1 in 100,000 to 1 in 10,000"

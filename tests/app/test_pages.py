@@ -422,7 +422,7 @@ class TestTraversals:
         for by in ("Encodings", "Strings", "Groups"):
             page.segmented_control(key="by").set_value(by).run()
             for tab in ("Shares", "Against exact", "Edits", "Spelling"):
-                tab = "Likeliest" if (by, tab) == ("Encodings", "Shares") else tab
+                tab = "Probability" if (by, tab) == ("Encodings", "Shares") else tab
                 page.session_state["result_charts_sampling_4"] = tab
                 page.run()
                 assert not page.exception

@@ -13,10 +13,8 @@ def by_strings(rows, **more):
 
 
 def test_exact_shares_are_those_of_the_probabilities():
-    # The mean weight is 0.1; the probabilities sum to 0.1 over the two prefixes, half of which each prefix counts for.
-    rows = [{**row, "weight": row["weight"] / 2} for row in bias_rows()]
-    compared, reason = by_strings(rows)
-    assert reason == ""
+    compared, sentence = by_strings(bias_rows())
+    assert "about 100 % of everything" in sentence
     assert {one.label: one.exact for one in compared} == pytest.approx(
         {"man · art": 0.3, "man · math": 0.25, "man · mats": 0.05, "woman · art": 0.1, "woman · math": 0.3}
     )
@@ -24,7 +22,7 @@ def test_exact_shares_are_those_of_the_probabilities():
 
 
 def test_shares_given_a_group_are_compared_given_it():
-    rows = [{**row, "weight": row["weight"] / 2} for row in bias_rows()]
+    rows = bias_rows()
     table = groups_table(rows, ["subject", "outcome"], ["subject"], draws=100)
     compared, _ = compare(
         rows,
@@ -41,9 +39,13 @@ def test_shares_given_a_group_are_compared_given_it():
 
 
 def test_what_was_never_drawn_leaves_nothing_to_compare_with():
-    compared, reason = by_strings([{**row, "weight": row["weight"] * 2} for row in bias_rows()])
+    # The probabilities of what was found are 0.1 over two prefixes; ten matches were drawn but once, with weight 0.25.
+    rows = bias_rows()
+    once = [{**rows[0], "token_ids": [1, 2, 90 + place], "count": 1, "weight": 0.25} for place in range(10)]
+    once = [{**row, "text": row["text"] + str(place), "decoder_log_prob": -99.0} for place, row in enumerate(once)]
+    compared, reason = by_strings([*rows, *once])
     assert all(one.exact is None for one in compared)
-    assert "make up about 25 % of everything that matches" in reason
+    assert "make up about 67 % of everything that matches" in reason
 
 
 @pytest.mark.parametrize("prefix_by", ["tokens", "edges"])
