@@ -1,6 +1,6 @@
 """Ten thousand draws for the price of the nodes they touch, beside drawing one text at a time.
 
-    python -m benchmarks.sampling [--samples 10000] [--edited 10000] [--one-at-a-time 20]
+    python -m benchmarks.sampling [--samples 10000] [--edited 2000] [--one-at-a-time 20]
 
 The question is ReLM's bias template (section 4.2): what a man, and what a woman, was trained in. It is sampled with
 canonical encodings, with all encodings, and with one edit anywhere; forwards, tokens, seconds and the effective sample
@@ -104,7 +104,9 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--samples", type=int, default=10_000)
-    parser.add_argument("--edited", type=int, default=10_000, help="draws of the edited query")
+    parser.add_argument(
+        "--edited", type=int, default=2_000, help="draws of the edited query, most of which have a prefix of their own"
+    )
     parser.add_argument("--one-at-a-time", type=int, default=20, help="draws of the plain loop")
     options = parser.parse_args()
     model = load_model(options.model, dtype=options.dtype)

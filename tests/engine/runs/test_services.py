@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from engine.query import Limits, Query
+from engine.query import Distribution, Encoding, Limits, Query, Sampling
 from engine.runs.specification import InspectSpecification, SearchSpecification
 from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.helpers import wait_until
@@ -88,6 +88,24 @@ def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_
     scores = [(row["text"], pytest.approx(row["log_prob"], abs=1e-5)) for row in rows]
     assert [(row["text"], row["log_prob"]) for row in store.rows(again)] == scores
     assert store.get(again).model_fingerprint == run.model_fingerprint
+
+    for traversal, ended in ((Sampling(count=40, seed=2), "drawn"), (Distribution(tolerance=0.0), "exhausted")):
+        query = Query("(?P<first>ab|c)[abc]", "(b|a)", encoding=Encoding.CANONICAL)
+        asked = store.submit(SearchSpecification(model_folder, query, traversal))
+        wait_until(lambda asked=asked: not store.get(asked).is_live)
+        run, rows = store.get(asked), store.rows(asked)
+        assert (run.status, run.error, run.progress["ended"]) == ("done", None, ended)
+        assert {row["groups"]["first"] for row in rows} <= {"ab", "c"}
+        if isinstance(traversal, Sampling):
+            assert sum(row["count"] for row in rows) == 40 - run.progress["failed"] > 0
+        else:
+            assert sum(row["weight"] for row in rows) == pytest.approx(run.progress["found_mass"])
+        repeated = store.repeat(asked)
+        wait_until(lambda repeated=repeated: not store.get(repeated).is_live)
+        drawn = [
+            [(row["text"], row["token_ids"], row["count"]) for row in store.rows(each)] for each in (asked, repeated)
+        ]
+        assert sorted(drawn[0]) == sorted(drawn[1])
 
     # Bad questions are answered by sentences, and a hostile one can be stopped while it compiles.
     for pattern, model, sentence in (
