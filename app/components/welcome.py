@@ -22,7 +22,8 @@ def welcome() -> None:
             '<h1 class="relens-title">Ask a language model<br>with a regular expression</h1>'
             '<p class="relens-lead">Write the <i>form</i> of an answer, such as a date, an address, or one of ten '
             "words. Relens finds everything of that form which the model can write, the likeliest first, each with its "
-            "exact probability. No sampling and no guessing: what is not shown is less likely than what is.</p>"
+            "exact probability: what is not shown is less likely than what is. Or it tells how probability is shared "
+            "among answers, exactly or by a sample.</p>"
             '<p class="relens-lead small">Use it to see what a model has memorized, what it knows, what it believes '
             "about people, and how likely it is ever to say something.</p>"
         )

@@ -3,7 +3,7 @@
 import dataclasses
 
 from app.run_rows import RunRows
-from engine.query import Query
+from engine.query import Query, Sampling
 from engine.runs.specification import SearchSpecification
 from tests.app.fakes import FakeStore, match_row
 
@@ -51,3 +51,11 @@ def test_the_history_keeps_its_ends_and_stays_small():
     assert found.history[0] == (0.0, 0.0, 0.5)
     assert found.history[-1] == (1999.0, 1999 / 4000, 1999 / 4000 + 0.5)
     assert found.history == sorted(found.history)
+
+
+def test_a_sample_has_no_bounds_to_remember():
+    store = FakeStore()
+    run = store.runs[store.submit(SearchSpecification("m", Query("a"), Sampling(10)))]
+    found = RunRows(run.id)
+    found.note(dataclasses.replace(run, progress={"seconds_total": 1.0, "found_mass": 0.0, "remaining_mass": 1.0}))
+    assert found.history == []

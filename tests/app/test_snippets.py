@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import engine
 from app import snippets
-from engine.command_line.options import argument_parser, limits_of, query_of, traversal_of
+from engine.command_line.options import limits_of, query_of, traversal_of
+from engine.command_line.parser import argument_parser
 from engine.query import (
     Boundary,
     Decoding,
