@@ -10,7 +10,7 @@ import dataclasses
 import shlex
 from collections.abc import Sequence
 
-from engine.command_line.options import BEST_MATCHES
+from engine.command_line.parser import BEST_MATCHES
 from engine.errors import RelensError
 from engine.language.groups import GroupReader
 from engine.query import Boundary, Distribution, Encoding, Limits, Query, Record, Sampling, ShortestPath

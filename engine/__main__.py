@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.command_line.lines import heading, match_line, share_lines, summary
-from engine.command_line.options import argument_parser, check_groups, limits_of, query_of, traversal_of
+from engine.command_line.options import check_groups, limits_of, query_of, traversal_of
+from engine.command_line.parser import argument_parser
 from engine.errors import QueryError, RegexError, RelensError
 from engine.language.isolation import isolated_compiler
 from engine.query import ShortestPath, Traversal

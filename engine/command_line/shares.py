@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.command_line.options import STRING
+from engine.command_line.parser import STRING
 from engine.query import Record, Sampling, Traversal
 from engine.statistics import Estimate, effective_sample_size, weighted_mass
 from engine.traversal.results import Progress

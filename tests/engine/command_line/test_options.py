@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.command_line.options import argument_parser, limits_of, query_of, traversal_of
+from engine.command_line.options import limits_of, query_of, traversal_of
+from engine.command_line.parser import argument_parser
 from engine.errors import QueryError
 from engine.query import (
     Boundary,
