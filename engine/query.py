@@ -141,7 +141,9 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
 
 def _of_kind(records: Sequence[type[Record]], value: Any, where: str) -> type[Record]:
     """Which of several records `value` describes, by its kind; without one, the first."""
-    kind = value.get("kind", records[0].kind) if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping):
+        raise QueryError(f"{where} must be a JSON object, not {type(value).__name__}.")
+    kind = value.get("kind", records[0].kind)
     for record in records:
         if record.kind == kind:
             return record

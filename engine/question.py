@@ -25,7 +25,7 @@ from engine.traversal.prefixes import all_prefixes, drawn_prefixes
 from engine.traversal.results import Match, Progress
 from engine.traversal.sampling import SamplingSearch
 from engine.traversal.scheduler import Beginning
-from engine.traversal.search import Found, Search
+from engine.traversal.search import Account, Found, Search
 from engine.traversal.shortest_path import ShortestPathSearch
 
 if TYPE_CHECKING:
@@ -51,19 +51,22 @@ class Question:
             self._prefixes = drawn_prefixes(compiled, traversal)
         elif isinstance(traversal, Distribution):
             self._prefixes = [(text, 1) for text in all_prefixes(compiled, limits)]
-        self._ended: list[Search] = []
-        self._unencoded = 0
+        self._ended = Account()
+        self._reasons: set[str] = set()
+        self._unbegun = len(self._prefixes)
 
     def beginnings(self) -> Iterator[Beginning]:
         """The searches that answer this question, each to be begun with a scorer of its own."""
         for number, (text, count) in enumerate(self._prefixes):
+            self._unbegun -= 1
             if isinstance(self._traversal, ShortestPath):
                 yield self._beginning(self.compiled.automaton, number, count)
                 continue
             try:
                 automaton = self.compiled.given(text)
             except NoEncodingError:  # a string that the vocabulary cannot spell: the model never writes it
-                self._unencoded += count
+                if isinstance(self._traversal, Sampling):
+                    self._ended += Account(samples=count, failed=count)
                 continue
             yield self._beginning(automaton, number, count)
 
@@ -96,21 +99,24 @@ class Question:
         most = self.limits.matches
         return None if most is None or isinstance(self._traversal, Sampling) else most - self.matches
 
-    def searches(self, under_way: Sequence[Search]) -> list[Search]:
-        """Those that have ended, and those that go on."""
-        return [*self._ended, *under_way]
-
     def close(self, search: Search) -> None:
-        """One of the searches has ended."""
-        self._ended.append(search)
+        """One of the searches has ended; nothing of it is kept but its account."""
+        self._ended += search.account
+        self._reasons.add(search.ended)
+
+    def account(self, under_way: Sequence[Search]) -> Account:
+        """Of all searches, those that have ended and those that go on; as far as they have begun."""
+        total = self._ended
+        for search in under_way:
+            total += search.account
+        return total
 
     @property
     def ending(self) -> str:
         """Why the question is answered, once all its searches have ended."""
-        reasons = {search.ended for search in self._ended}
         if isinstance(self._traversal, Sampling):
             return "drawn"
-        return "tolerance" if "tolerance" in reasons else "exhausted"
+        return "tolerance" if "tolerance" in self._reasons else "exhausted"
 
     def describe(self, found: Found, seconds: float) -> Match:
         """A match for its reader, found after so many seconds; counted from now on."""
@@ -142,30 +148,24 @@ class Question:
         self, under_way: Sequence[Search], counts: ScoringCounts, seconds: float, waiting: int, ended: str
     ) -> Progress:
         """The account: under_way are the searches that go on, `waiting` matches are not handed out yet."""
-        searches = self.searches(under_way)
-        best_first = [search for search in searches if isinstance(search, ShortestPathSearch)]
-        samples = [search for search in searches if isinstance(search, SamplingSearch)]
-        total = len(self._prefixes)
-        found, remaining = 0.0, 1.0
-        if best_first:
-            unbegun = total - len(best_first) - self._unencoded
-            found = sum(search.found_mass for search in best_first) / total
-            remaining = (sum(search.remaining_mass for search in best_first) + unbegun) / total
+        account = self.account(under_way)
+        prefixes = len(self._prefixes)
+        is_sample = isinstance(self._traversal, Sampling)
         return Progress(
             matches=self.matches - waiting,
-            expansions=sum(search.expansions for search in searches),
+            expansions=account.expansions,
             forwards=counts.forwards,
             tokens_computed=counts.tokens_computed,
             seconds_compile=self.compiled.seconds,
             seconds_model=counts.seconds,
             seconds_total=self.compiled.seconds + seconds,
-            found_mass=found,
-            remaining_mass=remaining,
-            mass_is_joint=any(search.mass_is_joint for search in best_first),
-            prefixes=total,
-            samples=sum(search.samples for search in samples) + (self._unencoded if samples else 0),
-            failed=sum(search.failed for search in samples) + (self._unencoded if samples else 0),
-            frontier=sum(search.frontier_size for search in best_first),
+            found_mass=account.found_mass / prefixes,
+            remaining_mass=1.0 if is_sample else (account.remaining_mass + self._unbegun) / prefixes,
+            mass_is_joint=account.mass_is_joint,
+            prefixes=prefixes,
+            samples=account.samples,
+            failed=account.failed,
+            frontier=account.frontier,
             ended=ended,
         )
 

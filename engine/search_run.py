@@ -73,6 +73,9 @@ class SearchRun:
             ((None, begin) for begin in self._question.beginnings()), self._scorer, BatchSizer(model.device)
         )
         self._raise(self._scheduler.take_refused())
+        # The one search of a best-first traversal can still be asked about when it has ended.
+        begun = [search for search in self._scheduler.searches(None) if isinstance(search, ShortestPathSearch)]
+        self._best_first = begun[0] if isinstance(traversal, ShortestPath) else None
 
     @property
     def finished(self) -> bool:
@@ -92,8 +95,7 @@ class SearchRun:
 
     def needed_expansions(self, least_rank: float) -> int:
         """How many expansions of a best-first search had at least this rank: for the last match, what was needed."""
-        searches = self._question.searches(self._scheduler.searches(None))
-        return sum(search.opened_with_rank(least_rank) for search in searches if isinstance(search, ShortestPathSearch))
+        return 0 if self._best_first is None else self._best_first.opened_with_rank(least_rank)
 
     def stop(self) -> None:
         """End the search; matches already found can still be taken."""
@@ -146,8 +148,8 @@ class SearchRun:
         if (wanted := self._question.wanted) is not None and wanted <= 0:
             return "matches"
         if limits.expansions is not None:
-            searches = self._question.searches(self._scheduler.searches(None))
-            if sum(search.expansions for search in searches) >= limits.expansions:
+            account = self._question.account(self._scheduler.searches(None))
+            if account.expansions >= limits.expansions:
                 return "expansions"
         if limits.seconds is not None and self.compiled.seconds + self._seconds >= limits.seconds:
             return "seconds"

@@ -20,6 +20,7 @@ def notes(query: Query, language: Language, parts: Sequence[TokenAutomaton], tok
         _size(parts),
         _missing_bytes(language.whole, tokenizer),
         _exclusion(query, language),
+        _nothing_to_edit(query),
     ]
     if tokenizer.drops_first_space:
         found.append(
@@ -52,6 +53,12 @@ def _exclusion(query: Query, language: Language) -> str:
         "Taking the excluded strings out ahead would make the automaton too large, so each match is checked when it is "
         "found; the mass that is still open may include them."
     )
+
+
+def _nothing_to_edit(query: Query) -> str:
+    if query.edits and query.edits.where == "prefix" and not query.prefix:
+        return "The edits are for the prefix alone, and there is no prefix: nothing is edited."
+    return ""
 
 
 def _missing_bytes(whole: ByteAutomaton, tokenizer: Tokenizer) -> str:

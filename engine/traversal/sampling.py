@@ -34,7 +34,7 @@ from engine.tokens.automaton import TokenAutomaton
 from engine.traversal.given import first_given_token, prefix_is_literal
 from engine.traversal.legal import Ending, LegalTokens
 from engine.traversal.nodes import Child, SearchNodes
-from engine.traversal.search import Found, Search, found_at
+from engine.traversal.search import Account, Found, Search, found_at
 from engine.traversal.selection import Children, Request
 
 
@@ -100,6 +100,11 @@ class SamplingSearch(Search):
             self._stack.append(start)
         else:
             self._end(start)
+
+    @property
+    def account(self) -> Account:
+        """See `Search.account`."""
+        return Account(expansions=self.expansions, samples=self.samples, failed=self.failed)
 
     @property
     def ended(self) -> str:

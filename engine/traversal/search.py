@@ -46,6 +46,33 @@ class Found:
     count: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a search has done, to be added up over searches: small, where a search itself may hold megabytes.
+
+    The fields are those of `engine.traversal.results.Progress`.
+    """
+
+    expansions: int = 0
+    found_mass: float = 0.0
+    remaining_mass: float = 0.0
+    mass_is_joint: bool = False
+    samples: int = 0
+    failed: int = 0
+    frontier: int = 0
+
+    def __add__(self, other: Account) -> Account:
+        return Account(
+            self.expansions + other.expansions,
+            self.found_mass + other.found_mass,
+            self.remaining_mass + other.remaining_mass,
+            self.mass_is_joint or other.mass_is_joint,
+            self.samples + other.samples,
+            self.failed + other.failed,
+            self.frontier + other.frontier,
+        )
+
+
 class Search(ABC):
     """A traversal in progress.
 
@@ -73,6 +100,11 @@ class Search(ABC):
     @abstractmethod
     def receive(self, selected: Sequence[Children]) -> None:
         """Take what was selected for `requests()`; `asked` is empty again."""
+
+    @property
+    @abstractmethod
+    def account(self) -> Account:
+        """What it has done so far."""
 
     @property
     @abstractmethod

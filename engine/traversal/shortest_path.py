@@ -41,7 +41,7 @@ from engine.traversal.given import first_given_token, prefix_is_literal
 from engine.traversal.legal import ENDED, Ending, LegalTokens
 from engine.traversal.mass import MassBounds
 from engine.traversal.nodes import Child, SearchNodes
-from engine.traversal.search import Found, Search, found_at
+from engine.traversal.search import Account, Found, Search, found_at
 from engine.traversal.selection import Children, Request
 
 #: How many children an opened node keeps at first, and by how much the next chunk is larger.
@@ -116,9 +116,15 @@ class ShortestPathSearch(Search):
         return "tolerance" if settled else ""
 
     @property
-    def frontier_size(self) -> int:
-        """Number of open entries."""
-        return len(self._frontier)
+    def account(self) -> Account:
+        """See `Search.account`."""
+        return Account(
+            expansions=self.expansions,
+            found_mass=self.found_mass,
+            remaining_mass=self.remaining_mass,
+            mass_is_joint=self.mass_is_joint,
+            frontier=len(self._frontier),
+        )
 
     @property
     def found_mass(self) -> float:

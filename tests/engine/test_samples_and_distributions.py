@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 import scipy.stats
-from engine.statistics import weighted_mass, weighted_share
 
 from engine import (
     Boundary,
@@ -26,6 +25,7 @@ from engine import (
     search,
 )
 from engine.errors import LimitError, QueryError
+from engine.statistics import weighted_mass, weighted_share
 from engine.tokens.automaton import TokenAutomaton
 from engine.traversal.results import Match
 from tests.engine.oracle import Oracle, all_paths

@@ -69,6 +69,15 @@ def test_larger_sizes_get_another_chance() -> None:
     assert grow(sizer, machine(0.05, 0.0001, 1), 400) == 64
 
 
+def test_forwards_larger_than_asked_count_towards_another_chance() -> None:
+    sizer = BatchSizer("cpu")
+    assert grow(sizer, machine(0.0, 0.01, 8)) == 8
+    quicker = machine(0.05, 0.0001, 1)
+    for _ in range(400):  # a chain of forced tokens comes along with every forward
+        sizer.observe(2 * sizer.size, quicker(2 * sizer.size))
+    assert sizer.size == 64
+
+
 def test_nonsense_is_ignored() -> None:
     sizer = BatchSizer("cpu")
     sizer.observe(0, 1.0)

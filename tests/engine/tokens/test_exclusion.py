@@ -91,3 +91,10 @@ def test_sizes_and_notes_say_which_was_done(small: Tokenizer) -> None:
     assert "each match is checked" in note
     nothing_asked, _ = both_ways(Query("p", prefix="q"), small, [({"a"}, {"b"})], ())
     assert nothing_asked.notes == ()
+
+
+def test_edits_of_a_prefix_that_is_not_there_are_noted(smollm2):
+    nothing = compile_query(Query("cat", edits=Edits(1, "prefix")), smollm2)
+    assert any("nothing is edited" in note for note in nothing.notes)
+    assert not nothing.accepts_text("cut")
+    assert not compile_query(Query("cat", prefix="a ", edits=Edits(1, "prefix")), smollm2).notes
