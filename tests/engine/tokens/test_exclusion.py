@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.query import Boundary, Encoding, Exclude, Query
+from engine.query import Boundary, Edits, Encoding, Exclude, Query
 from engine.tokens.compiled import CompiledQuery, compile_query
 from engine.tokens.laws import assert_laws, paths
 from engine.tokens.tokenizer import Tokenizer
