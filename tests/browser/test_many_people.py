@@ -18,7 +18,7 @@ from tests.browser.server import PATIENCE
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE)
 
-WORDS = ("apple", "berry", "cedar", "daisy", "elder", "fir", "grape", "hazel", "ivy")
+WORDS = ("apple", "berry", "cedar", "daisy", "elder", "fennel", "grape", "hazel", "ivy")
 #: Its deterministic automaton has 2^40 states: whoever compiles it runs into a limit.
 HOSTILE = "(a|b)*a(a|b){40}"
 
