@@ -33,10 +33,7 @@ class Forward:
         self.dtype = weights.dtype
         configuration: Any = network.config.get_text_config()  # type: ignore[operator, union-attr]
         self.configuration = configuration
-        fields = (getattr(configuration, name, None) for name in _CONTEXT_FIELDS)
-        self.context_length = next(
-            (field for field in fields if isinstance(field, int) and field > 0), UNBOUNDED_CONTEXT
-        )
+        self.context_length = _context_length(configuration)
         self._accepted = inspect.signature(network.forward).parameters
         self.vocabulary_size = self.logits(torch.zeros((1, 1), dtype=torch.long, device=self.device)).shape[-1]
 
