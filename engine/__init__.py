@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from engine.tokens.compiled import compile_query as compile_query
     from engine.traversal.results import Match as Match
     from engine.traversal.results import Progress as Progress
+    from engine.traversal.summaries import by_group as by_group
+    from engine.traversal.summaries import by_string as by_string
 
 _HOME = {
     "RelensError": "engine.errors",
@@ -62,6 +64,8 @@ _HOME = {
     "compile_query": "engine.tokens.compiled",
     "Match": "engine.traversal.results",
     "Progress": "engine.traversal.results",
+    "by_group": "engine.traversal.summaries",
+    "by_string": "engine.traversal.summaries",
 }
 __all__ = sorted(_HOME)
 
