@@ -278,7 +278,7 @@ class CanonicalAutomaton(TokenAutomaton):
         tokens = self.arcs(state).tokens[:at_least]
         members: dict[int, set[Member]] = {token: set() for token in tokens.tolist()}
         row = self._legal(state)
-        count = len(row.tokens) if not len(tokens) else int(row.tokens.searchsorted(tokens[-1], side="right"))
+        count = int(row.tokens.searchsorted(tokens[-1], side="right")) if len(tokens) else 0
         for token, target in zip(row.tokens[:count].tolist(), row.destinations[:count].tolist(), strict=True):
             members[token].add((target, OFF))
         return np.array([self._after(found, token) for token, found in members.items()], np.int64)

@@ -34,6 +34,10 @@ def assert_laws(automaton: TokenAutomaton, most_states: int = 50, most_steps: in
             sample = tokens
         destinations = automaton.destinations(state, at_least=MOST_DESTINATIONS)
         assert min(len(tokens), MOST_DESTINATIONS) <= len(destinations) <= len(tokens)
+        for few in (0, 1):
+            first = automaton.destinations(state, at_least=few)
+            assert min(len(tokens), few) <= len(first) <= len(tokens)
+            assert np.array_equal(first[:few], destinations[: min(few, len(first))]), "fewer are the first of them"
         for token in sample.tolist():
             after = automaton.step(state, token)
             assert after >= 0, "a legal token leads somewhere"
