@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from engine.traversal.summaries import group_names
 
 from app import narrative
 from app.components.conclusions import other_traversal
@@ -18,6 +17,7 @@ from app.tables import COLUMN_HELP, HIDDEN, groups_table, matches_table, strings
 from engine.query import ShortestPath
 from engine.runs.export import Format, export_rows
 from engine.runs.records import RunRecord
+from engine.traversal.summaries import group_names
 
 #: Above this many lines the browser fetches what it shows, and is not sent the whole table at every look.
 _LAZY_ABOVE = 1_000
