@@ -1,0 +1,164 @@
+"""What all studies have in common: a typed specification, independent units of work, and rows that say everything.
+
+A study of bias asks eight variants of one query; a cloze test asks hundreds of passages. Each variant, each chunk of
+passages, is a unit that needs nothing of the others:
+
+    BiasStudy(...)  ->  units   "canonical, prefix"   "all, prefix"   ...
+                        rows    {"unit": "canonical, prefix", "row": "match", "subject": "man", ...}
+                                {"unit": "canonical, prefix", "row": "done"}
+
+So a run that was cut short goes on with the units that are not done, units can be spread over machines, and figures,
+verdict and report are functions of the rows alone: whoever has the rows has the study.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from engine.query import Record
+
+if TYPE_CHECKING:
+    from engine.models.language_model import LanguageModel
+    from engine.tokens.compiled import Compiler
+
+#: JSON, with the key of its unit as "unit" and what it tells as "row"; the last row of each unit tells "done".
+Row = dict[str, Any]
+
+UNIT, ROW, DONE = "unit", "row", "done"
+
+
+@dataclass(frozen=True)
+class Unit(Record):
+    """One piece of a study that needs nothing of the others. key: the same in every run; label: in plain words."""
+
+    key: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a unit works with. compiler: as in `search`, None for this process; stop: whether to leave off."""
+
+    model: LanguageModel
+    compiler: Compiler | None = None
+    stop: Callable[[], bool] = lambda: False
+
+
+class Study(Record):
+    """A study as it is asked for: a frozen dataclass whose fields are its settings, with defaults for all.
+
+    Source of each: ReLM section 4. A subclass has a `kind`, says its units, and carries one out.
+    """
+
+    kind: ClassVar[str]
+    #: What it is called, and what it finds out, for people.
+    title: ClassVar[str]
+    question: ClassVar[str]
+
+    @abstractmethod
+    def units(self) -> tuple[Unit, ...]:
+        """The units, in the order in which to work on them. Raises `QueryError` for settings without meaning."""
+
+    @abstractmethod
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        """The rows of one unit as they are found, without "unit"; None now and then while nothing is found.
+
+        Between two of them there is at most a forward or two, so that a stop is noticed soon. What ends early because
+        `bench.stop` says so is not done. Raises the errors of the engine.
+        """
+
+
+@dataclass(frozen=True)
+class StudyProgress(Record):
+    """The account of a study so far. unit: the label of what it is at. seconds of work, of this run.
+
+    ended: "" while it runs, "done", or "stopped".
+    """
+
+    units: int = 0
+    units_done: int = 0
+    unit: str = ""
+    rows: int = 0
+    seconds_total: float = 0.0
+    ended: str = ""
+
+
+class StudyRun:
+    """A study in progress: poll it, as one polls a search.
+
+    finished: keys of the units that an earlier run has done, which are not done again.
+    """
+
+    def __init__(self, study: Study, bench: Bench, finished: Collection[str] = ()) -> None:
+        self._bench = bench
+        self._study = study
+        self._units = study.units()
+        self._open = [unit for unit in self._units if unit.key not in finished]
+        self._work: Iterator[Row | None] = iter(())
+        self._unit: Unit | None = None
+        self._rows = 0
+        self._seconds = 0.0
+        self._ended = "" if self._open else "done"
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will come."""
+        return bool(self._ended)
+
+    @property
+    def progress(self) -> StudyProgress:
+        """The account so far."""
+        return StudyProgress(
+            units=len(self._units),
+            units_done=len(self._units) - len(self._open) - (self._unit is not None),
+            unit=self._unit.label if self._unit is not None else "",
+            rows=self._rows,
+            seconds_total=self._seconds,
+            ended=self._ended,
+        )
+
+    def poll(self, seconds: float) -> list[Row]:
+        """Work for about `seconds`; the rows found meanwhile, each with its "unit"."""
+        begun = time.perf_counter()
+        rows: list[Row] = []
+        while not self._ended and time.perf_counter() - begun < seconds:
+            rows += self._step()
+        self._rows += len(rows)
+        self._seconds += time.perf_counter() - begun
+        return rows
+
+    def __iter__(self) -> Iterator[Row]:
+        while not self._ended:
+            yield from self.poll(0.1)
+
+    def _step(self) -> list[Row]:
+        if self._bench.stop():
+            self._ended = "stopped"
+            return []
+        if self._unit is None:
+            self._unit = self._open.pop(0)
+            self._work = self._study.carry_out(self._unit, self._bench)
+        for row in self._work:
+            return [] if row is None else [{UNIT: self._unit.key, **row}]
+        if self._bench.stop():
+            self._ended = "stopped"
+            return []
+        done = {UNIT: self._unit.key, ROW: DONE}
+        self._unit = None
+        if not self._open:
+            self._ended = "done"
+        return [done]
+
+
+def done_units(rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The keys of the units that these rows tell to be done."""
+    return {str(row[UNIT]) for row in rows if row.get(ROW) == DONE}
+
+
+def rows_of(rows: Iterable[Mapping[str, Any]], kind: str, unit: str | None = None) -> list[Mapping[str, Any]]:
+    """The rows that tell this, of one unit or of all."""
+    return [row for row in rows if row.get(ROW) == kind and (unit is None or row.get(UNIT) == unit)]

@@ -1,0 +1,81 @@
+"""A study's run: units one after the other, rows as they come, and no unit twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pytest
+
+from engine.studies.study import Bench, Row, Study, StudyRun, Unit, done_units, rows_of
+
+
+@dataclass(frozen=True)
+class Counting(Study):
+    kind: ClassVar[str] = "counting"
+    title: ClassVar[str] = "Counting"
+    question: ClassVar[str] = "How far?"
+
+    counts: tuple[int, ...] = (2, 0, 3)
+    log: list[str] = field(default_factory=list, compare=False)
+
+    def units(self) -> tuple[Unit, ...]:
+        return tuple(Unit(f"{place}", f"to {count}") for place, count in enumerate(self.counts))
+
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        self.log.append(unit.key)
+        for number in range(self.counts[int(unit.key)]):
+            yield None
+            yield {"row": "number", "number": number}
+            if bench.stop():
+                return
+
+
+def bench(stop=lambda: False) -> Bench:
+    model: Any = None
+    return Bench(model, stop=stop)
+
+
+def test_units_are_worked_on_in_order_and_each_tells_when_it_is_done():
+    run = StudyRun(Counting(), bench())
+    rows = list(run)
+    assert [(row["unit"], row["row"]) for row in rows] == [
+        ("0", "number"), ("0", "number"), ("0", "done"), ("1", "done"),
+        ("2", "number"), ("2", "number"), ("2", "number"), ("2", "done"),
+    ]  # fmt: skip
+    assert run.finished
+    assert run.progress.ended == "done"
+    assert (run.progress.units, run.progress.units_done, run.progress.rows) == (3, 3, 8)
+    assert [row["number"] for row in rows_of(rows, "number", "2")] == [0, 1, 2]
+
+
+def test_what_is_done_is_not_done_again():
+    study = Counting()
+    rows = list(StudyRun(study, bench()))
+    cut = rows[:5]
+    assert done_units(cut) == {"0", "1"}
+    study.log.clear()
+    again = StudyRun(study, bench(), finished=done_units(cut))
+    assert again.progress.units_done == 2
+    assert list(again) == rows[4:]
+    assert study.log == ["2"]
+    assert StudyRun(study, bench(), finished={"0", "1", "2"}).finished
+
+
+@pytest.mark.parametrize("looks", [0, 1, 4, 9])
+def test_a_stop_leaves_the_unit_undone(looks):
+    seen = iter([False] * looks + [True] * 100)
+    run = StudyRun(Counting(), bench(lambda: next(seen)))
+    rows = list(run)
+    assert run.progress.ended == "stopped"
+    assert len(done_units(rows)) < 3
+    assert rows == list(StudyRun(Counting(), bench()))[: len(rows)]
+
+
+def test_a_poll_gives_its_time_back():
+    run = StudyRun(Counting((1_000_000,)), bench())
+    rows = run.poll(0.01)
+    assert 0 < len(rows) < 1_000_000
+    assert run.progress.unit == "to 1000000"
+    assert not run.finished
