@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from app.narrative import count_text, interval_text, probability_text
+from engine.runs.records import RunRecord
 from engine.statistics import Estimate, effective_sample_size, weighted_mass
 from engine.traversal.summaries import noncanonical_share
 
@@ -24,6 +25,8 @@ _SERIES_TOLD = 4
 
 #: Draws are told to weigh unequally when they are worth less than this part of their number.
 _UNEQUAL = 0.9
+#: And to be better asked for otherwise when they are worth less than this.
+_FEW = 0.1
 
 
 def share_sentences(table: pd.DataFrame, values: Sequence[str], given: Sequence[str] = ()) -> list[str]:
@@ -89,7 +92,29 @@ def worth_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     draws = count_text(matches, "draw that is a match is", "draws that are matches are")
     if worth >= _UNEQUAL * matches:
         return f"The {draws} worth as many independent ones: their weights are nearly equal."
-    return f"The {draws} worth about {worth:,.0f} independent ones, because their weights differ."
+    advice = "; an exact distribution, or canonical encodings, will tell more" if worth < _FEW * matches else ""
+    return f"The {draws} worth about {worth:,.0f} independent ones, because their weights differ{advice}."
+
+
+def incomplete_sentence(run: RunRecord) -> str:
+    """What a sample that was cut short does not carry; an empty string for any other."""
+    wanted = int(run.specification.get("traversal", {}).get("count", 0))
+    ended = int(run.progress.get("samples", 0))
+    if run.is_live or ended >= wanted:
+        return ""
+    return (
+        f"Only {ended:,} of {wanted:,} draws have ended, and short strings end first: these shares lean towards them."
+    )
+
+
+def settled_sentence(rows: Sequence[Mapping[str, Any]], *, end_of_text: bool) -> str:
+    """That some matches count only with an end after them; an empty string where none does, or the query asks so."""
+    settled = sum(bool(row.get("ended")) for row in rows)
+    if end_of_text or not settled:
+        return ""
+    which = "Every match can" if settled == len(rows) else f"{settled:,} of the {len(rows):,} matches can"
+    rest = "" if settled == len(rows) else " Must end here, under More, asks the same of all."
+    return f"{which} go on into another, and so counts only where the model ends its text there.{rest}"
 
 
 def failed_sentence(progress: Mapping[str, Any]) -> str:

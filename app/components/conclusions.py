@@ -51,9 +51,15 @@ def conclusions_html(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
     if query.get("encoding", Encoding.ALL) == Encoding.ALL:
         basis.append(findings.spelling_sentence(rows, draws))
     if kind == Sampling.kind:
-        basis += [findings.worth_sentence(rows), findings.failed_sentence(run.progress)]
+        basis += [
+            findings.incomplete_sentence(run),
+            findings.worth_sentence(rows),
+            findings.failed_sentence(run.progress),
+        ]
     if kind == Distribution.kind:
         basis.append(findings.precision_sentence(run.progress))
+    if kind != ShortestPath.kind:
+        basis.append(findings.settled_sentence(rows, end_of_text=bool(query.get("end_of_text"))))
     items = [f"<p>{as_html(sentence)}</p>" for sentence in found]
     items += [f'<p class="minor">{as_html(sentence)}</p>' for sentence in basis if sentence]
     return f'<div class="relens-findings">{"".join(items)}</div>' if items else ""

@@ -15,9 +15,9 @@ from app.components.result_view import BY_GROUPS, SEQUENCES, View, choose_view
 from app.run_rows import RunRows
 from app.tables import COLUMN_HELP, HIDDEN, groups_table, matches_table, strings_table
 from engine.query import ShortestPath
-from engine.runs.export import Format, export_rows
+from engine.runs.export import Format, export_rows, export_shares
 from engine.runs.records import RunRecord
-from engine.traversal.summaries import group_names
+from engine.traversal.summaries import by_group, group_names
 
 #: Above this many lines the browser fetches what it shows, and is not sent the whole table at every look.
 _LAZY_ABOVE = 1_000
@@ -50,7 +50,7 @@ def results(run: RunRecord, found: RunRows) -> int | None:
         st.space("stretch")
         if not run.is_live:
             other_traversal(run)
-        _downloads(found)
+        _downloads(run, found, view)
     table = result_table(run, found, view)
     shown, drawn = st.columns([7, 4], gap="medium")
     with shown:
@@ -82,18 +82,27 @@ def result_table(run: RunRecord, found: RunRows, view: View) -> pd.DataFrame:
     return table
 
 
-def _downloads(found: RunRows) -> None:
+def _downloads(run: RunRecord, found: RunRows, view: View) -> None:
+    what = "All matches found so far, one line a token sequence, every score,"
+    if view.by == BY_GROUPS:
+        what = "The shares of this table"
     for name, label, mime in _FORMATS:
         st.download_button(
             label,
-            data=lambda name=name: export_rows(found.rows, name),
+            data=lambda name=name: _file(run, found, view, name),
             file_name=f"relens-{found.run_id[:8]}.{name}",
             mime=mime,
             on_click="ignore",
             key=f"download_{name}",
             icon=":material/download:",
-            help=f"All matches found so far, one line a token sequence, every score, as {label}.",
+            help=f"{what} as {label}.",
         )
+
+
+def _file(run: RunRecord, found: RunRows, view: View, name: Format) -> bytes:
+    if view.by == BY_GROUPS:
+        return export_shares(by_group(found.rows, view.names, view.given, draws=narrative.draws(run)), name)
+    return export_rows(found.rows, name)
 
 
 def _table(table: pd.DataFrame, *, logarithms: bool, selectable: bool, key: str) -> int | None:

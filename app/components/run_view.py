@@ -90,8 +90,11 @@ def _head(services: Services, run: RunRecord, found: RunRows, position: int | No
     left, right = st.columns([7, 4], gap="medium", vertical_alignment="top")
     with left:
         run_status(run, position)
-        if run.status in ("interrupted", "failed", "stopped") and st.button(
-            "Repeat", icon=":material/replay:", key="repeat_button", help="Run the same query again, from the start."
+        if not run.is_live and st.button(
+            "Repeat",
+            icon=":material/replay:",
+            key="repeat_button",
+            help="Run the same query again, from the start; a sample with the same seed.",
         ):
             begin_run(services, lambda: services.store.repeat(run.id))
         if not run.is_live and found.rows:

@@ -1,10 +1,15 @@
 """What a sample or a distribution found, in sentences that agree with the numbers."""
 
+import dataclasses
+
 import pytest
 
 from app import findings
 from app.tables import groups_table
-from tests.app.fakes import bias_rows, match_row
+from engine.query import Query, Sampling
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification
+from tests.app.fakes import FakeStore, bias_rows, match_row
 
 
 def test_shares_given_another_group():
@@ -80,3 +85,36 @@ def test_precision_is_what_is_open_of_all_there_may_be():
     assert "at most 1.0 %" in findings.precision_sentence({"found_mass": 0.099, "remaining_mass": 0.001})
     assert "exact" in findings.precision_sentence({"found_mass": 0.1, "remaining_mass": 0.0})
     assert findings.precision_sentence({"found_mass": 0.0, "remaining_mass": 1.0}) == ""
+
+
+def sample_run(count: int, samples: int, status: str = "done") -> RunRecord:
+    store = FakeStore()
+    run_id = store.submit(SearchSpecification("m", Query("a"), Sampling(count)))
+    return dataclasses.replace(store.runs[run_id], status=status, progress={"samples": samples})
+
+
+def test_a_sample_that_was_cut_short_says_what_its_shares_lean_towards():
+    assert findings.incomplete_sentence(sample_run(1000, 1000)) == ""
+    assert findings.incomplete_sentence(sample_run(1000, 10, "running")) == ""
+    for status in ("stopped", "interrupted", "done"):
+        assert findings.incomplete_sentence(sample_run(1000, 640, status)).startswith("Only 640 of 1,000 draws have")
+
+
+def test_matches_that_need_their_end_are_told():
+    rows = bias_rows()
+    assert findings.settled_sentence(rows, end_of_text=False) == ""
+    rows[0] = {**rows[0], "ended": True}
+    told = findings.settled_sentence(rows, end_of_text=False)
+    assert told.startswith(f"1 of the {len(rows)} matches can go on into another")
+    assert "Must end here" in told
+    assert findings.settled_sentence(rows, end_of_text=True) == ""
+    every = findings.settled_sentence([{**row, "ended": True} for row in rows], end_of_text=False)
+    assert every.startswith("Every match can go on")
+    assert "Must end here" not in every
+
+
+def test_draws_worth_little_are_better_asked_for_otherwise():
+    rows = [{"weight": 1.0, "count": 1}, {"weight": 1e-6, "count": 999}]
+    assert "an exact distribution" in findings.worth_sentence(rows)
+    rows = [{"weight": 1.0, "count": 500}, {"weight": 0.1, "count": 500}]
+    assert "an exact distribution" not in findings.worth_sentence(rows)
