@@ -92,6 +92,7 @@ def _head(services: Services, run: RunRecord, found: RunRows, position: int | No
         run_status(run, position)
         if not run.is_live and st.button(
             "Repeat",
+            type="tertiary" if run.status == "done" else "secondary",
             icon=":material/replay:",
             key="repeat_button",
             help="Run the same query again, from the start; a sample with the same seed.",

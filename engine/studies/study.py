@@ -4,11 +4,13 @@ A study of bias asks eight variants of one query; a cloze test asks hundreds of 
 passages, is a unit that needs nothing of the others:
 
     BiasStudy(...)  ->  units   "canonical, prefix"   "all, prefix"   ...
-                        rows    {"unit": "canonical, prefix", "row": "match", "subject": "man", ...}
+                        rows    {"unit": "canonical, prefix", "row": "begin"}
+                                {"unit": "canonical, prefix", "row": "match", "subject": "man", ...}
                                 {"unit": "canonical, prefix", "row": "done"}
 
 So a run that was cut short goes on with the units that are not done, units can be spread over machines, and figures,
-verdict and report are functions of the rows alone: whoever has the rows has the study.
+verdict and report are functions of the rows alone: whoever has the rows has the study. Rows are only ever added; what
+a unit that was cut short had told counts no more once it begins again.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
     from engine.tokens.compiled import Compiler
 
-#: JSON, with the key of its unit as "unit" and what it tells as "row"; the last row of each unit tells "done".
+#: JSON, with the key of its unit as "unit" and what it tells as "row": first "begin", last "done".
 Row = dict[str, Any]
 
-UNIT, ROW, DONE = "unit", "row", "done"
+UNIT, ROW, BEGIN, DONE = "unit", "row", "begin", "done"
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ class StudyRun:
         if self._unit is None:
             self._unit = self._open.pop(0)
             self._work = self._study.carry_out(self._unit, self._bench)
+            return [{UNIT: self._unit.key, ROW: BEGIN}]
         for row in self._work:
             return [] if row is None else [{UNIT: self._unit.key, **row}]
         if self._bench.stop():
@@ -159,6 +162,13 @@ def done_units(rows: Iterable[Mapping[str, Any]]) -> set[str]:
     return {str(row[UNIT]) for row in rows if row.get(ROW) == DONE}
 
 
+def current_rows(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows that count: of each unit those since it last began."""
+    kept = list(rows)
+    last = {row[UNIT]: place for place, row in enumerate(kept) if row.get(ROW) == BEGIN}
+    return [row for place, row in enumerate(kept) if place >= last.get(row.get(UNIT), 0)]
+
+
 def rows_of(rows: Iterable[Mapping[str, Any]], kind: str, unit: str | None = None) -> list[Mapping[str, Any]]:
-    """The rows that tell this, of one unit or of all."""
-    return [row for row in rows if row.get(ROW) == kind and (unit is None or row.get(UNIT) == unit)]
+    """The rows that count and tell this, of one unit or of all."""
+    return [row for row in current_rows(rows) if row.get(ROW) == kind and (unit is None or row.get(UNIT) == unit)]

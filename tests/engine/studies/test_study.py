@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from engine.studies.study import Bench, Row, Study, StudyRun, Unit, done_units, rows_of
+from engine.studies.study import Bench, Row, Study, StudyRun, Unit, current_rows, done_units, rows_of
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,28 @@ def test_units_are_worked_on_in_order_and_each_tells_when_it_is_done():
     run = StudyRun(Counting(), bench())
     rows = list(run)
     assert [(row["unit"], row["row"]) for row in rows] == [
-        ("0", "number"), ("0", "number"), ("0", "done"), ("1", "done"),
-        ("2", "number"), ("2", "number"), ("2", "number"), ("2", "done"),
+        ("0", "begin"), ("0", "number"), ("0", "number"), ("0", "done"), ("1", "begin"), ("1", "done"),
+        ("2", "begin"), ("2", "number"), ("2", "number"), ("2", "number"), ("2", "done"),
     ]  # fmt: skip
     assert run.finished
     assert run.progress.ended == "done"
-    assert (run.progress.units, run.progress.units_done, run.progress.rows) == (3, 3, 8)
+    assert (run.progress.units, run.progress.units_done, run.progress.rows) == (3, 3, 11)
     assert [row["number"] for row in rows_of(rows, "number", "2")] == [0, 1, 2]
 
 
 def test_what_is_done_is_not_done_again():
     study = Counting()
     rows = list(StudyRun(study, bench()))
-    cut = rows[:5]
+    cut = rows[:8]  # in the midst of the last unit
     assert done_units(cut) == {"0", "1"}
     study.log.clear()
     again = StudyRun(study, bench(), finished=done_units(cut))
     assert again.progress.units_done == 2
-    assert list(again) == rows[4:]
+    new = list(again)
+    assert new == rows[6:]
+    # What the last unit had told before it was cut short counts no more.
+    assert [row["number"] for row in rows_of([*cut, *new], "number")] == [0, 1, 0, 1, 2]
+    assert current_rows([*cut, *new]) == [*rows[:6], *new]
     assert study.log == ["2"]
     assert StudyRun(study, bench(), finished={"0", "1", "2"}).finished
 
