@@ -1,4 +1,4 @@
-"""Carrying out one search: its matches and its progress into the store, batch by batch.
+"""Carrying out one search, or one study: its matches and its progress into the store, batch by batch.
 
     poll 0.1 s -> 3 matches    written together with the progress after them, in one transaction
     poll 0.2 s -> none         progress at least every 0.5 s, so that a page shows a search at work
@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.query import Record
 from engine.runs.patience import patiently
-from engine.runs.services import RunningSearch
+from engine.runs.services import Account, RunningSearch
 from engine.runs.store import Store
 
 #: The first matches are written sooner: somebody looks at an empty table.
@@ -55,6 +55,12 @@ def carry_out_search(
     _write(store, run_id, (), search.progress, figures())
 
 
-def _write(store: Store, run_id: str, matches: Sequence[Record], progress: Record, figures: Mapping[str, Any]) -> None:
-    rows = [match.to_json() for match in matches]
+def _write(
+    store: Store,
+    run_id: str,
+    found: Sequence[Record] | Sequence[Mapping[str, Any]],
+    progress: Account,
+    figures: Mapping[str, Any],
+) -> None:
+    rows = [item.to_json() if isinstance(item, Record) else item for item in found]
     patiently(lambda: store.append(run_id, rows, progress.to_json(), figures))

@@ -7,19 +7,31 @@ What a search or an inspection *is* stays behind this door, and with it torch: i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from engine.query import Record
-from engine.runs.specification import InspectSpecification, SearchSpecification
-from engine.traversal.results import Progress
+from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
+
+
+class Account(Protocol):
+    """What is written down of the work so far; ended: why it is over, "" while it is not."""
+
+    @property
+    def ended(self) -> str:
+        """Why it is over."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """As the store keeps it."""
+        ...
 
 
 class RunningSearch(Protocol):
-    """A search in progress, as `engine.search_run.SearchRun` is one."""
+    """A search in progress, as `engine.search_run.SearchRun` is one, or a study, as `StudyRun`."""
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> Account:
         """The account so far."""
         ...
 
@@ -28,8 +40,8 @@ class RunningSearch(Protocol):
         """Whether nothing more will come."""
         ...
 
-    def poll(self, seconds: float) -> Sequence[Record]:
-        """Work for about `seconds`; the matches found meanwhile."""
+    def poll(self, seconds: float) -> Sequence[Record] | Sequence[Mapping[str, Any]]:
+        """Work for about `seconds`; the matches or rows found meanwhile."""
         ...
 
 
@@ -78,6 +90,12 @@ class Services(Protocol):
 
     def begin_search(self, model: Any, specification: SearchSpecification, stop: Callable[[], bool]) -> RunningSearch:
         """Compile, and be ready for the first `poll`; `stop` is asked between the forwards of the search."""
+        ...
+
+    def begin_study(
+        self, model: Any, specification: StudySpecification, finished: Collection[str], stop: Callable[[], bool]
+    ) -> RunningSearch:
+        """Be ready for the first `poll`; `finished` are the keys of the units that are done."""
         ...
 
     def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:
@@ -136,6 +154,14 @@ class EngineServices:
             compiler=self._compiler,
             stop=stop,
         )
+
+    def begin_study(
+        self, model: Any, specification: StudySpecification, finished: Collection[str], stop: Callable[[], bool]
+    ) -> RunningSearch:
+        """See `engine.studies.study.StudyRun`."""
+        from engine.studies.study import Bench, StudyRun
+
+        return StudyRun(specification.study, Bench(model, self._compiler, stop), finished)
 
     def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:
         """See `engine.models.inspect.inspect_tokens`."""

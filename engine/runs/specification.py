@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from engine.errors import QueryError
 from engine.query import Decoding, Limits, Query, Record, ShortestPath, Traversal
+from engine.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,29 @@ class InspectSpecification(Record):
             raise QueryError(f"A token id is at least 0, not {min(self.token_ids)}.")
 
 
-Specification = SearchSpecification | InspectSpecification
+@dataclass(frozen=True)
+class StudySpecification(Record):
+    """A study of `model`: its units of work, one after the other.
 
-_KINDS: dict[str, type[SearchSpecification] | type[InspectSpecification]] = {
+    Its rows are those of `engine.studies.study`; its progress is `StudyProgress` as JSON. A run of it that was cut
+    short can be resumed: units that are done are not done again.
+    """
+
+    kind: ClassVar[str] = "study"
+
+    model: str
+    study: Study
+
+    def __post_init__(self) -> None:
+        _check_model(self.model)
+
+
+Specification = SearchSpecification | InspectSpecification | StudySpecification
+
+_KINDS: dict[str, type[Specification]] = {
     SearchSpecification.kind: SearchSpecification,
     InspectSpecification.kind: InspectSpecification,
+    StudySpecification.kind: StudySpecification,
 }
 
 

@@ -35,6 +35,7 @@ from engine.runs.records import ENDED, QueueState, RunRecord, Status, WorkerReco
 from engine.runs.specification import (
     InspectSpecification,
     Specification,
+    StudySpecification,
     specification_from_json,
     specification_to_json,
 )
@@ -173,6 +174,23 @@ class Store:
         if run is None:
             raise QueryError(f"There is no run {run_id!r} to repeat.")
         return self.submit(specification_from_json(run.specification))
+
+    def resume(self, run_id: str) -> None:
+        """Queue a study again that was stopped, interrupted or failed; what it has done stays done.
+
+        Raises `QueryError` where there is no such run, it is no study, or it is not over and undone.
+        """
+        chosen = runs_table.update().where(
+            runs_table.c.id == run_id,
+            runs_table.c.kind == StudySpecification.kind,
+            runs_table.c.status.in_(("stopped", "interrupted", "failed")),
+        )
+        with self._database.writing() as connection:
+            resumed = connection.execute(
+                chosen.values(status="queued", stop_requested=False, error=None, ended=None, worker_id=None)
+            ).rowcount
+        if not resumed:
+            raise QueryError(f"There is no study {run_id!r} that could be resumed.")
 
     def delete(self, run_id: str) -> None:
         """Forget a run and its rows; a running one is abandoned by its worker."""

@@ -36,11 +36,17 @@ from engine.runs.processes import process_exists
 from engine.runs.pulse import Pulse
 from engine.runs.records import RunRecord, Status
 from engine.runs.searching import carry_out_search
-from engine.runs.services import EngineServices, LoadedModel, Services
-from engine.runs.specification import InspectSpecification, SearchSpecification, specification_from_json
+from engine.runs.services import EngineServices, LoadedModel, RunningSearch, Services
+from engine.runs.specification import (
+    InspectSpecification,
+    SearchSpecification,
+    StudySpecification,
+    specification_from_json,
+)
 from engine.runs.store import Store
 from engine.runs.versions import versions
 from engine.runs.warm_model import WarmModel
+from engine.studies.study import done_units
 
 #: How long an idle worker waits before it looks for runs again.
 IDLE_SECONDS = 0.05
@@ -161,6 +167,8 @@ class Worker:
         if isinstance(specification, InspectSpecification):
             self._inspect(run, specification, model)
             return "done"
+        if isinstance(specification, StudySpecification):
+            return self._study(run, specification, model)
         return self._search(run, specification, model)
 
     def _search(self, run: RunRecord, specification: SearchSpecification, model: LoadedModel) -> Status:
@@ -169,13 +177,23 @@ class Worker:
             self._should_leave
         )
         self._tell(run, "searching")
+        return self._see_through(run, search, model)
+
+    def _study(self, run: RunRecord, specification: StudySpecification, model: LoadedModel) -> Status:
+        finished = done_units(self._store.rows(run.id))
+        study = self._services.begin_study(model, specification, finished, self._should_leave)
+        self._tell(run, "working")
+        return self._see_through(run, study, model)
+
+    def _see_through(self, run: RunRecord, search: RunningSearch, model: LoadedModel) -> Status:
+        """Work until the end, or until it is time to leave."""
         carry_out_search(
             self._store,
             run.id,
             search,
             self._should_leave,
             lambda: self._pulse.figures,
-            lambda: self._answer_inspections(specification.model, model),
+            lambda: self._answer_inspections(run.model, model),
         )
         if not search.finished or search.progress.ended == "stopped":
             raise Left

@@ -19,15 +19,17 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
+from engine.errors import QueryError
 from engine.query import Record
 
 if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
     from engine.tokens.compiled import Compiler
 
-#: JSON, with the key of its unit as "unit" and what it tells as "row": first "begin", last "done".
+#: JSON, with the key of its unit as "unit" and what it tells as "row": first "begin", last "done". The store adds its
+#: own "number".
 Row = dict[str, Any]
 
 UNIT, ROW, BEGIN, DONE = "unit", "row", "begin", "done"
@@ -60,6 +62,18 @@ class Study(Record):
     #: What it is called, and what it finds out, for people.
     title: ClassVar[str]
     question: ClassVar[str]
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The study back from `to_json`; of `Study` itself, whichever its kind says. Raises `QueryError`."""
+        if cls is not Study:
+            return super().from_json(data)
+        from engine.studies.catalogue import study_class  # which imports this module
+
+        if not isinstance(data, Mapping):
+            raise QueryError(f"A study is described by a JSON object, not by {type(data).__name__}.")
+        found = study_class(data.get("kind")).from_json(data)
+        return cast(Self, found)
 
     @abstractmethod
     def units(self) -> tuple[Unit, ...]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import ModelError, QueryError
 from engine.query import Query, ShortestPath, Traversal
-from engine.runs.specification import InspectSpecification, SearchSpecification
+from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
+from engine.studies.study import Bench, StudyRun
 from engine.traversal.results import Match, Progress
 
 LONG_SECONDS = 60.0
@@ -132,6 +133,12 @@ class FakeServices:
         if script == "hard":
             time.sleep(LONG_SECONDS)
         return FakeSearch(script, stop)
+
+    def begin_study(
+        self, model: FakeModel, specification: StudySpecification, finished: Collection[str], stop: Callable[[], bool]
+    ) -> StudyRun:
+        unused: Any = model
+        return StudyRun(specification.study, Bench(unused, stop=stop), finished)
 
     def inspect(self, model: FakeModel, specification: InspectSpecification) -> list[Mapping[str, Any]]:
         if 13 in specification.token_ids:

@@ -129,7 +129,7 @@ def test_runs_stored_before_there_were_other_traversals_are_read():
         (SEARCH | {"traversal": {"kind": "sampling", "count": 0}}, "1 draw"),
         (SEARCH | {"traversal": {"kind": "sampling", "count": 1.5}}, "type int"),
         (SEARCH | {"traversal": {"kind": "distribution", "tolerance": 1}}, "below 1"),
-        (SEARCH | {"traversal": "sampling"}, "is one of 'shortest_path'"),
+        (SEARCH | {"traversal": "sampling"}, "must be a JSON object"),
         ({"kind": "search", "model": "m", "query": {"pattern": "a", "edits": {"distance": 3}}}, "0, 1 or 2"),
         ({"kind": "search", "model": "m", "query": {"pattern": "a", "exclude": {"words": [" "]}}}, "exclude is empty"),
         ({"kind": "inspect", "model": "m", "token_ids": []}, "no token"),

@@ -1,0 +1,30 @@
+"""A study that counts: each unit counts to its number, slowly where it is told to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from engine.studies.study import Bench, Row, Study, Unit
+
+
+@dataclass(frozen=True)
+class CountingStudy(Study):
+    kind: ClassVar[str] = "counting"
+    title: ClassVar[str] = "Counting"
+    question: ClassVar[str] = "How far?"
+
+    counts: tuple[int, ...] = (2, 3)
+    pause: float = 0.0
+
+    def units(self) -> tuple[Unit, ...]:
+        return tuple(Unit(f"{place}", f"to {count}") for place, count in enumerate(self.counts))
+
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        for number in range(self.counts[int(unit.key)]):
+            time.sleep(self.pause)
+            yield {"row": "count", "count": number}
+            if bench.stop():
+                return

@@ -1,0 +1,72 @@
+"""Studies as runs: carried out by a worker, cut short, and resumed without doing anything twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from engine.errors import QueryError
+from engine.runs.specification import StudySpecification, specification_from_json, specification_to_json
+from engine.studies import catalogue
+from engine.studies.study import done_units, rows_of
+from tests.engine.runs.counting import CountingStudy
+from tests.engine.runs.fakes import specification
+from tests.engine.runs.helpers import wait_until
+
+
+@pytest.fixture(autouse=True)
+def _counting(monkeypatch):
+    homes = {**catalogue._HOME, "counting": "tests.engine.runs.counting:CountingStudy"}
+    monkeypatch.setattr(catalogue, "_HOME", homes)
+
+
+def test_a_study_survives_json():
+    asked = StudySpecification("fake", CountingStudy((1, 2)))
+    data = specification_to_json(asked)
+    assert data["kind"] == "study"
+    assert data["study"] == {"kind": "counting", "counts": [1, 2], "pause": 0.0}
+    assert specification_from_json(data) == asked
+    with pytest.raises(QueryError, match="A study is one of"):
+        specification_from_json({**data, "study": {"kind": "astrology"}})
+    with pytest.raises(QueryError, match="no field called 'stars'"):
+        specification_from_json({**data, "study": {"kind": "counting", "stars": 3}})
+
+
+def test_a_study_is_carried_out(store, worker):
+    run = store.submit(StudySpecification("fake", CountingStudy()))
+    wait_until(lambda: store.get(run).status == "done")
+    rows = store.rows(run)
+    assert done_units(rows) == {"0", "1"}
+    assert [row["count"] for row in rows_of(rows, "count")] == [0, 1, 0, 1, 2]
+    progress = store.get(run).progress
+    assert (progress["units"], progress["units_done"], progress["ended"]) == (2, 2, "done")
+
+
+def test_a_study_that_was_stopped_goes_on_where_it_was(store, worker):
+    run = store.submit(StudySpecification("fake", CountingStudy((1, 400), pause=0.02)))
+    wait_until(lambda: store.get(run).row_count > 6)
+    store.request_stop(run)
+    wait_until(lambda: store.get(run).status == "stopped")
+    before = store.rows(run)
+    assert done_units(before) == {"0"}
+    with pytest.raises(QueryError, match="could be resumed"):
+        store.resume("nobody")
+    store.resume(run)
+    wait_until(lambda: store.get(run).row_count > len(before) + 3)
+    store.request_stop(run)
+    wait_until(lambda: store.get(run).status == "stopped")
+    rows = store.rows(run)
+    begun = Counter(row["unit"] for row in rows if row["row"] == "begin")
+    assert begun == {"0": 1, "1": 2}
+    numbers = [row["count"] for row in rows_of(rows, "count", "1")]
+    assert numbers == list(range(len(numbers)))
+
+
+def test_only_a_study_that_is_over_and_undone_can_be_resumed(store, worker):
+    search = store.submit(specification("3"))
+    study = store.submit(StudySpecification("fake", CountingStudy()))
+    wait_until(lambda: store.get(study).status == "done")
+    for run in (search, study):
+        with pytest.raises(QueryError, match="could be resumed"):
+            store.resume(run)
