@@ -17,6 +17,7 @@ from engine.command_line.parser import argument_parser
 from engine.errors import QueryError, RegexError, RelensError
 from engine.language.isolation import isolated_compiler
 from engine.query import ShortestPath, Traversal
+from engine.studies.catalogue import STUDIES
 
 if TYPE_CHECKING:
     from engine.command_line.shares import Shares
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["study"] and (len(words) == 1 or words[1] in STUDIES or words[1] in ("-h", "--help")):
+        from engine.command_line.study import study_main
+
+        return study_main(words[1:])
     options = argument_parser().parse_args(arguments)
     try:
         query, traversal, limits = query_of(options), traversal_of(options), limits_of(options)

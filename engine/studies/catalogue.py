@@ -26,3 +26,9 @@ def study_class(kind: Any) -> type[Study]:
     module, _, name = _HOME[kind].partition(":")
     found: type[Study] = getattr(import_module(module), name)
     return found
+
+
+def presets(kind: str) -> dict[str, Study]:
+    """The presets of a study by name, as its module has them in `PRESETS`."""
+    module = _HOME[kind].partition(":")[0]
+    return dict(getattr(import_module(module), "PRESETS", {}))

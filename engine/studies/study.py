@@ -87,6 +87,10 @@ class Study(Record):
         `bench.stop` says so is not done. Raises the errors of the engine.
         """
 
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
+        return ()
+
 
 @dataclass(frozen=True)
 class StudyProgress(Record):

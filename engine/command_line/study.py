@@ -1,0 +1,161 @@
+"""A study from a terminal.
+
+    python -m engine study                                  which there are, and their presets
+    python -m engine study cloze --set 'variants=["words"]' --output cloze.jsonl
+
+Rows are written one JSON object a line, as they are found. With --output they go to a file; where the file is there
+already, from a run that was cut short, the units that it tells to be done are not done again. In the end the verdict is
+printed: to standard output, or to standard error where the rows are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from engine.errors import QueryError, RelensError, StoreError
+from engine.language.isolation import isolated_compiler
+from engine.studies.catalogue import STUDIES, presets, study_class
+from engine.studies.study import UNIT, Bench, Row, Study, StudyRun, done_units
+
+
+def study_parser() -> argparse.ArgumentParser:
+    """The options of `python -m engine study`."""
+    parser = argparse.ArgumentParser(
+        prog="python -m engine study",
+        description="Carry out a study of a language model. Without a name: list the studies.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", nargs="?", choices=STUDIES, help="which study")
+    parser.add_argument("--preset", help="one of the study's presets, to begin from")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="FIELD=JSON",
+        help="a setting of the study, such as 'seed=3'; what is no JSON is taken as text (repeatable)",
+    )
+    parser.add_argument("--model", default="smollm2-135m", help="name of a model, or its folder (%(default)s)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rows to FILE; go on where it left off")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 or mps (the best there is)")
+    parser.add_argument("--dtype", help="float32 or bfloat16 (by device)")
+    return parser
+
+
+def study_of(options: argparse.Namespace) -> Study:
+    """The study that the options describe. Raises `QueryError`."""
+    settings: dict[str, Any] = {}
+    if options.preset is not None:
+        known = presets(options.name)
+        if options.preset not in known:
+            names = ", ".join(map(repr, known)) or "none"
+            raise QueryError(f"The study {options.name!r} has no preset {options.preset!r}; it has {names}.")
+        settings = known[options.preset].to_json()
+    for setting in options.set:
+        name, sign, value = setting.partition("=")
+        if not sign:
+            raise QueryError(f"--set needs FIELD=VALUE, not {setting!r}.")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return study_class(options.name).from_json(settings)
+
+
+def study_main(arguments: Sequence[str]) -> int:
+    """Run the command; 0 when done, 1 for a failure, 2 for settings without meaning, 130 when interrupted."""
+    options = study_parser().parse_args(arguments)
+    if options.name is None:
+        print("\n".join(_listing()))
+        return 0
+    try:
+        study = study_of(options)
+        study.units()
+        rows = [] if options.output is None else _read(options.output)
+        from engine.models.loading import load_model
+
+        model = load_model(options.model, device=options.device, dtype=options.dtype)
+        compiler = isolated_compiler(pool_size=1)
+        try:
+            run = StudyRun(study, Bench(model, compiler), done_units(rows))
+            with _opened(options.output) as sink:
+                _see_through(run, rows, sink)
+        finally:
+            compiler.close()
+    except KeyboardInterrupt:
+        return 130
+    except RelensError as error:
+        print(error.sentence, file=sys.stderr)
+        return 2 if isinstance(error, QueryError) else 1
+    for sentence in study.verdict(rows):
+        print(sentence, file=sys.stderr if options.output is None else sys.stdout)
+    return 0
+
+
+def _see_through(run: StudyRun, rows: list[Row], sink: IO[str]) -> None:
+    unit = ""
+    while not run.finished:
+        for row in run.poll(0.5):
+            rows.append(row)
+            sink.write(json.dumps(row) + "\n")
+        sink.flush()
+        progress = run.progress
+        if progress.unit and progress.unit != unit:
+            unit = progress.unit
+            print(f"{progress.units_done + 1} of {progress.units}: {unit}", file=sys.stderr)
+
+
+def _listing() -> Iterator[str]:
+    for kind in STUDIES:
+        study = study_class(kind)
+        yield f"{kind:14} {study.title}: {study.question}"
+        names = ", ".join(presets(kind))
+        fields = ", ".join(item.name for item in dataclasses.fields(study))  # type: ignore[arg-type]
+        if names:
+            yield f"{'':14} presets: {names}"
+        yield f"{'':14} settings: {fields}"
+
+
+def _read(path: Path) -> list[Row]:
+    """The rows of a file, none where there is no file; a line that was cut short is taken off its end."""
+    try:
+        data = path.read_bytes() if path.exists() else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        rows = [_row(line, number, path) for number, line in enumerate(whole.splitlines(), 1)]
+        if len(whole) < len(data) and rows:
+            with path.open("r+b") as file:
+                file.truncate(len(whole))
+        elif len(whole) < len(data):
+            raise StoreError(f"Line 1 of {path} is no row of a study.")
+    except OSError as error:
+        raise StoreError(f"The file of rows {path} cannot be read.") from error
+    return rows
+
+
+def _row(line: bytes, number: int, path: Path) -> Row:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict) or UNIT not in row:
+        raise StoreError(f"Line {number} of {path} is no row of a study.")
+    return row
+
+
+@contextlib.contextmanager
+def _opened(path: Path | None) -> Iterator[IO[str]]:
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        file = path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"The file of rows {path} cannot be written.") from error
+    with file:
+        yield file

@@ -1,0 +1,77 @@
+"""Studies from the command line: settings, files that are gone on with, and mistakes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.__main__ import main
+from engine.studies import catalogue
+from engine.studies.study import done_units, rows_of
+
+
+@pytest.fixture(autouse=True)
+def _counting(monkeypatch):
+    homes = {"counting": "tests.engine.runs.counting:CountingStudy"}
+    monkeypatch.setattr(catalogue, "_HOME", homes)
+    for module in ("engine.__main__", "engine.command_line.study"):
+        monkeypatch.setattr(f"{module}.STUDIES", tuple(homes))
+
+
+@pytest.fixture
+def asked(tiny_model_folder):
+    return ["study", "counting", "--model", str(tiny_model_folder), "--device", "cpu", "--set", "counts=[1, 2]"]
+
+
+def test_rows_go_to_standard_output(asked, capsys):
+    assert main(asked) == 0
+    captured = capsys.readouterr()
+    rows = [json.loads(line) for line in captured.out.splitlines()]
+    assert done_units(rows) == {"0", "1"}
+    assert [row["count"] for row in rows_of(rows, "count")] == [0, 0, 1]
+
+
+def test_a_file_is_gone_on_with(asked, tmp_path, capsys):
+    file = tmp_path / "rows.jsonl"
+    assert main([*asked, "--output", str(file)]) == 0
+    lines = file.read_text().splitlines()
+    # Cut short in the midst of a line of the second unit.
+    file.write_text("\n".join([*lines[:4], lines[4][:7]]) + "")
+    assert main([*asked, "--output", str(file)]) == 0
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert sum(row["row"] == "begin" and row["unit"] == "0" for row in rows) == 1
+    assert [row["count"] for row in rows_of(rows, "count")] == [0, 0, 1]
+    assert capsys.readouterr().out == ""
+
+
+def test_the_studies_are_listed(capsys):
+    assert main(["study"]) == 0
+    assert "Counting: How far?" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--set", "stars=3"], "no field called 'stars'"),
+        (["--set", "counts"], "--set needs FIELD=VALUE"),
+        (["--set", "counts=many"], "must be a list"),
+        (["--preset", "great"], "no preset 'great'"),
+    ],
+)
+def test_mistakes_are_one_sentence(asked, more, sentence, capsys):
+    assert main([*asked, *more]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_file_that_holds_something_else_is_left_alone(asked, tmp_path, capsys):
+    file = tmp_path / "notes.txt"
+    file.write_text("buy milk\nbuy bread\n")
+    assert main([*asked, "--output", str(file)]) == 1
+    assert "Line 1" in capsys.readouterr().err
+    assert file.read_text() == "buy milk\nbuy bread\n"
+
+
+def test_a_pattern_called_study_is_still_a_pattern(tiny_model_folder, capsys):
+    assert main(["study", "--model", str(tiny_model_folder), "--device", "cpu", "--matches", "1"]) == 0
+    assert "study" in capsys.readouterr().out
