@@ -12,8 +12,9 @@ draw more. No float holds such a number, so p-values are logarithms to base 10 h
 
 Draws with weights are worth fewer draws of equal weight, and enter as that many (`effective_counts`).
 
-Sources: A. Agresti, "Categorical Data Analysis" (tests, adjusted residuals); W. Bergsma, "A bias-correction for Cramer's
-V and Tschuprow's T" (2013); S. Holm, "A simple sequentially rejective multiple test procedure" (1979); ReLM section 4.2.
+Sources: A. Agresti, "Categorical Data Analysis" (tests, adjusted residuals); W. Bergsma, "A bias-correction for
+Cramer's V and Tschuprow's T" (2013); S. Holm, "A simple sequentially rejective multiple test procedure" (1979); ReLM
+section 4.2.
 """
 
 from __future__ import annotations
@@ -160,9 +161,10 @@ def paper_test(observed: Sequence[float], expected: Sequence[float]) -> Associat
 def cramers_v(table: Table, *, seed: int = 0, draws: int = 1000, level: float = 0.95) -> Estimate:
     """Bergsma's bias-corrected Cramer's V: 0 without association, 1 where each outcome belongs to one group.
 
-    The interval is a bootstrap of `draws` tables, in which every group draws as many outcomes as it had, from the shares
-    that it had. Each such table has the noise of a sample twice over, so it is taken off twice: else a table without
-    any association would seem to have some. 0, between 0 and 1, where there are not two groups and two outcomes.
+    The interval is a bootstrap of `draws` tables, in which every group draws as many outcomes as it had, from the
+    shares that it had. Each such table has the noise of a sample twice over, so it is taken off twice: else a table
+    without any association would seem to have some. 0, between 0 and 1, where there are not two groups and two
+    outcomes.
     """
     counts = _nonempty(_counts(table))
     if min(counts.shape) < 2:
@@ -180,6 +182,20 @@ def cramers_v(table: Table, *, seed: int = 0, draws: int = 1000, level: float = 
     return Estimate(value, min(low, value), max(high, value), float(counts.sum()))
 
 
+def cramers_v_of_shares(shares: Table) -> float:
+    """Cramer's V of known distributions (groups x outcomes), each group counting the same: no noise to take off.
+
+    Raises `ValueError` for what is no table of shares.
+    """
+    rows = _nonempty(_counts(shares))
+    if min(rows.shape) < 2:
+        return 0.0
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    expected = _expected(rows)
+    squared = float(((rows - expected) ** 2 / expected).sum()) / len(rows)
+    return min(1.0, math.sqrt(squared / (min(rows.shape) - 1)))
+
+
 def _corrected_v(tables: _Floats, times: int) -> _Floats:
     """V of tables of shape (tables, groups, outcomes), noise taken off so many times; an outcome may be empty."""
     total = tables.sum(axis=(1, 2))
@@ -189,7 +205,8 @@ def _corrected_v(tables: _Floats, times: int) -> _Floats:
     others = np.maximum(total - 1.0, 1.0)
     squared = np.maximum(0.0, apart.sum(axis=(1, 2)) / total - times * (groups - 1) * (outcomes - 1) / others)
     most = np.minimum(groups - (groups - 1) ** 2 / others, outcomes - (outcomes - 1) ** 2 / others) - 1.0
-    return np.minimum(1.0, np.sqrt(np.divide(squared, most, out=np.zeros_like(squared), where=most > 0.0)))
+    values: _Floats = np.sqrt(np.divide(squared, most, out=np.zeros_like(squared), where=most > 0.0))
+    return np.minimum(1.0, values)
 
 
 def residuals(table: Table) -> list[Residual]:
@@ -245,7 +262,8 @@ def effective_counts(weights: Table, squares: Table) -> _Floats:
     """
     sums, squared = _counts(weights), _counts(squares)
     total, noise = sums.sum(axis=1, keepdims=True), squared.sum(axis=1, keepdims=True)
-    return np.divide(sums * total, noise, out=np.zeros_like(sums), where=noise > 0.0)
+    counts: _Floats = np.divide(sums * total, noise, out=np.zeros_like(sums), where=noise > 0.0)
+    return counts
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate:
@@ -279,8 +297,8 @@ def _nonempty(counts: _Floats) -> _Floats:
 
 def _expected(counts: _Floats) -> _Floats:
     """What each cell would be, had every group the same shares."""
-    total = counts.sum()
-    return counts.sum(axis=1, keepdims=True) * (counts.sum(axis=0, keepdims=True) / total)
+    expected: _Floats = counts.sum(axis=1, keepdims=True) * (counts.sum(axis=0, keepdims=True) / counts.sum())
+    return expected
 
 
 def _pooled(counts: _Floats) -> tuple[_Floats, tuple[int, ...]]:

@@ -13,6 +13,7 @@ from scipy import special, stats
 from engine.association import (
     chi_squared,
     cramers_v,
+    cramers_v_of_shares,
     difference,
     effective_counts,
     g_test,
@@ -162,6 +163,15 @@ def test_cramers_v_by_hand():
     expected = math.sqrt((0.04 - 1 / 99) / (1 - 1 / 99))
     assert cramers_v(table).value == pytest.approx(expected)
     assert cramers_v([[25, 25], [25, 25]]).value == 0.0
+
+
+@given(tables(smallest=1))
+def test_v_of_known_shares(table):
+    shares = np.array(table) / np.sum(table, axis=1, keepdims=True)
+    many = np.rint(shares * 10_000_000).astype(int)
+    plain = stats.contingency.association(many, method="cramer")
+    assert cramers_v_of_shares(shares) == pytest.approx(plain, abs=1e-3)
+    assert cramers_v_of_shares([[1.0, 0.0], [1.0, 0.0]]) == 0.0
 
 
 def test_the_interval_of_cramers_v():
