@@ -130,7 +130,11 @@ class Scheduler(Generic[Key]):
                 asked += len(item.search.asked)
         if served:
             self._ask(served)
-        return Round(found, self._take_ended(), self.take_refused())
+        result = Round(found, self._take_ended(), self.take_refused())
+        if self._under_way and not served and not any(result):
+            # A bug of ours must not become an endless loop.
+            raise RuntimeError("A search neither asks for anything, nor finds anything, nor ends.")
+        return result
 
     def _begin_more(self) -> None:
         while (
