@@ -162,9 +162,10 @@ def cramers_v(table: Table, *, seed: int = 0, draws: int = 1000, level: float = 
     """Bergsma's bias-corrected Cramer's V: 0 without association, 1 where each outcome belongs to one group.
 
     The interval is a bootstrap of `draws` tables, in which every group draws as many outcomes as it had, from the
-    shares that it had. Each such table has the noise of a sample twice over, so it is taken off twice: else a table
-    without any association would seem to have some. 0, between 0 and 1, where there are not two groups and two
-    outcomes.
+    shares that it had. Each such table has the noise of a sample twice over, so for the lower end it is taken off
+    twice: else a table without any association would seem to have some. For the upper end it is taken off once, which
+    errs on the side of too much. Between 0 and 1 where a group has fewer than `FEWEST_EXPECTED` draws, or where there
+    are not two groups and two outcomes (and the value is 0).
     """
     counts = _nonempty(_counts(table))
     if min(counts.shape) < 2:
@@ -176,9 +177,11 @@ def cramers_v(table: Table, *, seed: int = 0, draws: int = 1000, level: float = 
     drawn = np.stack(
         [generator.multinomial(int(size), share, size=draws) for size, share in zip(sizes, shares, strict=True)], axis=1
     ).astype(np.float64)
-    values = _corrected_v(drawn, times=2)
     tail = (1.0 - level) / 2.0
-    low, high = (float(bound) for bound in np.quantile(values, [tail, 1.0 - tail]))
+    low = float(np.quantile(_corrected_v(drawn, times=2), tail))
+    high = float(np.quantile(_corrected_v(drawn, times=1), 1.0 - tail))
+    if counts.sum(axis=1).min() < FEWEST_EXPECTED:
+        low, high = 0.0, 1.0
     return Estimate(value, min(low, value), max(high, value), float(counts.sum()))
 
 

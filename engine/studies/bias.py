@@ -137,8 +137,6 @@ class BiasStudy(Study):
                 raise QueryError(f"The template has {slot} in it exactly once, not {self.template.count(slot)} times.")
         if self.template.index(SUBJECT) > self.template.index(OUTCOME):
             raise QueryError("In the template, {subject} comes before {outcome}.")
-        if not self._parts[1].strip():
-            raise QueryError("Between {subject} and {outcome} the template needs some text.")
         for what, expressions in (("subject", self.subjects), ("outcome", self.outcomes)):
             _check(what, expressions)
         if not self.variants and not self.position_draws:

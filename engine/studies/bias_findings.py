@@ -34,12 +34,13 @@ from engine.association import (
     difference,
     effective_counts,
     g_test,
+    log10_chi_squared_tail,
     paper_test,
     residuals,
     total_variation,
 )
 from engine.query import Record
-from engine.statistics import Estimate, WeightSums, share_of_sums
+from engine.statistics import Estimate, WeightSums, goodness_of_fit, share_of_sums
 from engine.studies.study import UNIT, done_units, rows_of
 
 Rows = Iterable[Mapping[str, Any]]
@@ -95,9 +96,9 @@ class SubjectAccount(Record):
 class VariantFindings(Record):
     """One variant: its table and its statistics.
 
-    done: whether all its rows are there. tests: chi-squared and G, and the paper's variants (the counts of the first
-    subject against those of the second taken as expected) where there are two subjects; none where exact. cramers_v: of
-    an exact distribution without an interval.
+    done: whether all its rows are there. tests: chi-squared and G of effective counts, and, where there are two
+    subjects, the paper's variant: the draws of the first as they came, those of the second taken as expected. None
+    where exact. cramers_v: of an exact distribution without an interval.
     """
 
     unit: str
@@ -135,13 +136,15 @@ class SignChange(Record):
 class Comparison(Record):
     """What changes between two variants, which are units.
 
-    total_variation, swapped, top: for each subject: how far its two distributions are apart (0 to 1), how many pairs of
-    outcomes have changed their order, and the likeliest outcome in both.
+    For each subject: total_variation: how far its two distributions are apart (0 to 1), which in samples is never quite
+    0; log10_p: of a test whether they are the same, None where both are exact; swapped: how many pairs of outcomes have
+    changed their order; top: the likeliest outcome in both.
     """
 
     first: str
     second: str
     total_variation: dict[str, float]
+    log10_p: dict[str, float | None]
     swapped: dict[str, int]
     top: dict[str, tuple[str, ...]]
     sign_changes: tuple[SignChange, ...]
@@ -224,7 +227,7 @@ def _variant(
                 draws=0 if exact else int(account.get("samples", whole.draws)),
                 failed=int(account.get("failed", 0)),
                 effective_samples=None if exact else effective,
-                ambiguous=(whole.weight - of_all.weight) / whole.weight if whole.weight else 0.0,
+                ambiguous=max(0.0, 1.0 - of_all.weight / whole.weight) if whole.weight else 0.0,
                 open_share=remaining / (whole.weight + remaining) if whole.weight + remaining else 0.0,
                 forwards=int(account.get("forwards", 0)),
                 seconds=float(account.get("seconds_total", 0.0)),
@@ -241,7 +244,8 @@ def _variant(
     counts = effective_counts(weights, squares)
     tests = [chi_squared(counts), g_test(counts)]
     if len(subjects) == 2:
-        tests.append(paper_test(counts[0].tolist(), counts[1].tolist()))
+        first, second = ([float(share.count) for share in shares if share.subject == subject] for subject in subjects)
+        tests.append(paper_test(first, second))
     return VariantFindings(
         unit,
         head["label"],
@@ -301,10 +305,11 @@ def _differences(
 
 
 def _compare(first: VariantFindings, second: VariantFindings) -> Comparison:
-    distances, swapped, top = {}, {}, {}
+    distances, log10_p, swapped, top = {}, {}, {}, {}
     for subject in first.subjects:
         before, after = first.values(subject), second.values(subject)
         distances[subject] = total_variation(before, after)
+        log10_p[subject] = _same(first, second, subject)
         swapped[subject] = sum(
             (before[one] - before[other]) * (after[one] - after[other]) < 0.0
             for one, other in combinations(range(len(before)), 2)
@@ -315,7 +320,25 @@ def _compare(first: VariantFindings, second: VariantFindings) -> Comparison:
         for one, another in zip(first.differences, second.differences, strict=True)
         if one.value.value * another.value.value < 0.0
     )
-    return Comparison(first.unit, second.unit, distances, swapped, top, changes)
+    return Comparison(first.unit, second.unit, distances, log10_p, swapped, top, changes)
+
+
+def _same(first: VariantFindings, second: VariantFindings, subject: str) -> float | None:
+    """log10 of the p-value of a test whether two variants are the same for a subject; None of two facts."""
+    counts = [
+        np.asarray(variant.values(subject)) * (account.effective_samples or 0.0)
+        for variant in (first, second)
+        for account in variant.accounts
+        if account.subject == subject
+    ]
+    if first.exact and second.exact:
+        return None
+    if not first.exact and not second.exact:
+        return chi_squared(np.stack(counts)).log10_p
+    known, drawn = (first, counts[1]) if first.exact else (second, counts[0])
+    # What was too rare to be gone through is pooled with what is rare, rather than called impossible.
+    fit = goodness_of_fit(np.rint(drawn).astype(np.int64), np.maximum(known.values(subject), 1e-12))
+    return log10_chi_squared_tail(fit.statistic, fit.degrees_of_freedom) if fit.degrees_of_freedom else 0.0
 
 
 def _prefix_curves(rows: Sequence[Mapping[str, Any]]) -> Iterable[PositionCurve]:

@@ -2,7 +2,8 @@
 
     "Exactly, with canonical encodings with a prefix: art is 15.0 points likelier for woman than for man (31.0 % against
     16.0 %)."
-    "This is a fact about this model and these words; nothing was drawn, so a p-value has no meaning here."
+    "An exact distribution is a fact about this model and these words; nothing was drawn, so a p-value has no meaning
+    for it."
 
 No sentence claims what an interval or a correction for many outcomes does not carry. That a difference is certain says
 nothing of its size, so each sentence about certainty has the size beside it. Source: ReLM section 4.2.
@@ -20,8 +21,10 @@ from engine.studies.bias_findings import BiasFindings, Comparison, ShareDifferen
 SIGNIFICANT = math.log10(0.05)
 #: Fewer effective draws of a subject carry no conclusion; and that many outcomes are named at most.
 FEWEST_EFFECTIVE, MOST_NAMED = 30.0, 3
-#: Cohen's words for the size of V (of two groups), and differences of shares too small to speak of.
-_SIZES, _NEGLIGIBLE = ((0.5, "large"), (0.3, "medium"), (0.1, "small"), (0.0, "very small")), 0.01
+#: Differences of shares too small to speak of, and what part of the probability has to move to be spoken of.
+_NEGLIGIBLE, _MOVED = 0.01, 0.1
+#: Cohen's words for the size of V.
+_SIZES = ((0.5, "large"), (0.3, "medium"), (0.1, "small"), (0.0, "very small"))
 
 
 def bias_verdict(findings: BiasFindings) -> list[str]:
@@ -30,14 +33,34 @@ def bias_verdict(findings: BiasFindings) -> list[str]:
     if not variants:
         return ["Nothing was found, so nothing can be said."]
     reference = next((variant for variant in variants if variant.exact), variants[0])
-    sentences: list[str] = []
+    sentences = _of_exact(reference) if reference.exact else _of_sample(reference)
+    others = [variant for variant in variants if variant is not reference]
+    agreeing = [variant for variant in others if variant.exact and _agree(reference, variant)]
+    if agreeing:
+        ways = _list([_way(variant) for variant in agreeing])
+        sentences.append(f"The exact answer is the same, to within half a percentage point, {ways}.")
+    for variant in others:
+        if variant.exact and variant not in agreeing:
+            sentences += _of_exact(variant)
+    if any(variant.exact for variant in variants):
+        sentences.append(
+            "An exact distribution is a fact about this model and these words; nothing was drawn, so a p-value has no"
+            " meaning for it."
+        )
     if findings.counted == "draws" and any(not variant.exact for variant in variants):
         sentences.append(
-            "Draws are counted as they came: this tells what the sampler draws, token by token among what the template"
-            " allows, and not how likely the model finds the whole text."
+            "Draws are counted as they came: samples tell what the sampler draws, token by token among what the"
+            " template allows, and not how likely the model finds the whole text."
         )
-    for variant in [reference, *(variant for variant in variants if variant is not reference)]:
-        sentences += _of_exact(variant) if variant.exact else _of_sample(variant)
+    samples = [variant for variant in others if not variant.exact]
+    for variant in samples:
+        if _carries(variant):
+            sentences += _of_sample(variant)
+    weak = [variant for variant in samples if not _carries(variant)]
+    if weak:
+        worth = _list([f"{_way(variant)} (worth {_effective(variant):.0f} of equal weight)" for variant in weak])
+        sentences.append(f"Too few draws for any conclusion: {worth}.")
+    for variant in variants:
         sentences += _caveats(variant)
     return sentences + _changes(findings, reference, variants)
 
@@ -51,20 +74,14 @@ def _of_exact(variant: VariantFindings) -> list[str]:
         return [f"Exactly, {_way(variant)}: no outcome differs between subjects by a percentage point or more."]
     return [
         f"Exactly, {_way(variant)}: {_list([_direction(variant, found) for found in named])}. In all the association is"
-        f" {_size(variant.cramers_v.value)} (Cramer's V {variant.cramers_v.value:.2f}).",
-        "This is a fact about this model and these words; nothing was drawn, so a p-value has no meaning here.",
+        f" {_size(variant.cramers_v.value)} (Cramer's V {variant.cramers_v.value:.2f})."
     ]
 
 
 def _of_sample(variant: VariantFindings) -> list[str]:
-    effective = min(account.effective_samples or 0.0 for account in variant.accounts)
-    draws = max(account.draws for account in variant.accounts)
     begin = f"By samples, {_way(variant)}"
-    if effective < FEWEST_EFFECTIVE:
-        return [
-            f"{begin}: {draws:,} draws a subject are worth only {effective:.0f} of equal weight, too few for any"
-            " conclusion."
-        ]
+    if not _carries(variant):
+        return [f"{begin}: the draws are worth only {_effective(variant):.0f} of equal weight, too few to conclude."]
     test, strength = variant.tests[0], variant.cramers_v
     if test.degrees_of_freedom < 1:
         return [f"{begin}: nearly everything drawn was one outcome, so there is nothing to test."]
@@ -98,17 +115,17 @@ def _caveats(variant: VariantFindings) -> list[str]:
     ambiguous = max(account.ambiguous for account in variant.accounts)
     if ambiguous >= 0.005:
         sentences.append(
-            f"{_begin(_way(variant))}, up to {ambiguous:.0%} of what was found is as near to one reading as to another"
-            " and was left out."
+            f"{_begin(_way(variant))}, up to {100 * ambiguous:.0f} % of what was found is as near to one reading as"
+            " to another and was left out."
         )
     failed = max((account.failed / account.draws for account in variant.accounts if account.draws), default=0.0)
     if failed >= 0.01:
-        sentences.append(f"{_begin(_way(variant))}, up to {failed:.0%} of the draws of a subject led nowhere.")
+        sentences.append(f"{_begin(_way(variant))}, up to {100 * failed:.0f} % of the draws of a subject led nowhere.")
     unfinished = max(account.open_share for account in variant.accounts)
     if unfinished >= 0.01:
         sentences.append(
-            f"{_begin(_way(variant))}, up to {unfinished:.0%} of the probability was not gone through; the shares are"
-            " bounds."
+            f"{_begin(_way(variant))}, up to {100 * unfinished:.0f} % of the probability was not gone through, and might"
+            " belong to any outcome."
         )
     if not variant.done:
         sentences.append(f"{_begin(_way(variant))}, the study was not finished.")
@@ -117,51 +134,72 @@ def _caveats(variant: VariantFindings) -> list[str]:
 
 def _changes(findings: BiasFindings, reference: VariantFindings, variants: Sequence[VariantFindings]) -> list[str]:
     """What is otherwise than in the reference."""
-    by_unit = {variant.unit: variant for variant in variants}
-    sentences = []
-    compared = 0
-    for comparison in findings.comparisons:
-        if reference.unit not in (comparison.first, comparison.second):
-            continue
-        unit = comparison.second if comparison.first == reference.unit else comparison.first
-        variant = by_unit.get(unit)
-        if variant is None or not _carries(variant):
-            continue
-        compared += 1
-        certain = [change for change in comparison.sign_changes if change.certain]
-        largest = max(certain, key=lambda change: min(abs(change.first.value), abs(change.second.value)), default=None)
-        if largest is not None:
-            more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
-            sentences.append(
-                f"{_begin(_way(variant))}, the difference turns around for {largest.outcome} between {largest.subject}"
-                f" and {largest.other}{more}."
-            )
-        elif (moved := max(comparison.total_variation.values())) >= 0.1:
-            sentences.append(
-                f"{_begin(_way(variant))}, up to {moved:.0%} of the probability lies on other outcomes than"
-                f" {_way(reference)}{_top(comparison, reference)}."
-            )
+    compared = [
+        (variant, comparison)
+        for variant in variants
+        if variant is not reference and _carries(variant) and _carries(reference)
+        for comparison in findings.comparisons
+        if {comparison.first, comparison.second} == {reference.unit, variant.unit}
+    ]
+    # So many tests are made that one in twenty of nothing at all would come out somewhere.
+    least = SIGNIFICANT - math.log10(max(1, len(compared) * len(reference.subjects)))
+    sentences = [
+        sentence for variant, comparison in compared if (sentence := _change(reference, variant, comparison, least))
+    ]
     if compared and not sentences:
         sentences.append(
-            f"Compared with the answer {_way(reference)}, no other variant with enough draws changes a direction for"
-            " certain or moves as much as a tenth of the probability."
+            f"Compared with the answer {_way(reference)}, no other variant that has enough draws turns a difference"
+            f" around, or moves as much as {100 * _MOVED:.0f} % of the probability, beyond what chance would do."
         )
     return sentences
 
 
+def _change(reference: VariantFindings, variant: VariantFindings, comparison: Comparison, least: float) -> str:
+    """What is otherwise in this variant and beyond chance; "" for nothing."""
+    begin = _begin(_way(variant)) + (" (exact)" if variant.exact else " (by samples)")
+    certain = [change for change in comparison.sign_changes if change.certain]
+    if certain:
+        largest = max(certain, key=lambda change: min(abs(change.first.value), abs(change.second.value)))
+        more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
+        return (
+            f"{begin}, the difference between {largest.subject} and {largest.other} turns around for"
+            f" {largest.outcome}{more}."
+        )
+    moved = {
+        subject: distance
+        for subject, distance in comparison.total_variation.items()
+        if distance >= _MOVED and ((log10_p := comparison.log10_p[subject]) is None or log10_p <= least)
+    }
+    if not moved:
+        return ""
+    subject = max(moved, key=lambda name: moved[name])
+    there, here = comparison.top[subject]
+    if comparison.second == variant.unit:
+        there, here = here, there
+    shares = {share.outcome: share.share for share in variant.shares if share.subject == subject}
+    instead = (
+        f"; {there} is then its likeliest outcome instead of {here}" if shares[there].low > shares[here].high else ""
+    )
+    return (
+        f"{begin}, about {100 * moved[subject]:.0f} % of the probability for {subject} lies on other outcomes{instead}."
+    )
+
+
+def _agree(first: VariantFindings, second: VariantFindings) -> bool:
+    """Whether no share differs by half a percentage point."""
+    return all(
+        abs(one.share.value - other.share.value) < 0.005 for one, other in zip(first.shares, second.shares, strict=True)
+    )
+
+
 def _carries(variant: VariantFindings) -> bool:
     """Whether a conclusion can be drawn from it at all."""
-    return variant.exact or min(account.effective_samples or 0.0 for account in variant.accounts) >= FEWEST_EFFECTIVE
+    return variant.exact or _effective(variant) >= FEWEST_EFFECTIVE
 
 
-def _top(comparison: Comparison, reference: VariantFindings) -> str:
-    for subject in reference.subjects:
-        here, there = comparison.top[subject]
-        if comparison.first != reference.unit:
-            here, there = there, here
-        if here != there:
-            return f": for {subject}, {there} is then the likeliest instead of {here}"
-    return ""
+def _effective(variant: VariantFindings) -> float:
+    """The effective draws of the subject that has the fewest."""
+    return min(account.effective_samples or 0.0 for account in variant.accounts)
 
 
 def _stands_out(variant: VariantFindings, found: ShareDifference) -> bool:

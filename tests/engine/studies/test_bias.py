@@ -1,0 +1,350 @@
+"""The bias study on a tiny model: what it asks, against every string and every segmentation; how it reads edits."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+from rapidfuzz.distance import Levenshtein
+
+from engine import Boundary, Edits, Encoding, compile_query, load_model
+from engine.errors import QueryError, RegexError
+from engine.query import Decoding
+from engine.studies.bias import EXACT, POSITIONS, PRESET_NOTES, PRESETS, SAMPLED, BiasStudy, Variant
+from engine.studies.bias_findings import bias_findings
+from engine.studies.study import Bench, StudyRun, done_units, rows_of
+from tests.engine.oracle import Oracle, all_paths
+
+SUBJECTS, OUTCOMES = ("at", "on"), ("is", "cat", "a")
+STUDY = BiasStudy(
+    "A {subject} {outcome}", SUBJECTS, OUTCOMES, draws=3000, costly_draws=1500, tolerance=0.0, position_draws=0
+)
+EDITED = replace(STUDY, edits=Edits(1, alphabet="[ab]"), end_of_text=True)
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_model_folder):
+    return load_model(str(tiny_model_folder), device="cpu", dtype="float32")
+
+
+@pytest.fixture(scope="module")
+def oracle(tiny):
+    return Oracle(tiny)
+
+
+def rows_for(study, model, *variants):
+    return list(StudyRun(replace(study, variants=variants), Bench(model)))
+
+
+def edited_strings(text: str, alphabet: str = "ab") -> set[str]:
+    """Every string within one edit, by trying all."""
+    found = {text}
+    for place in range(len(text) + 1):
+        found |= {text[:place] + letter + text[place:] for letter in alphabet}
+        if place < len(text):
+            found |= {text[:place] + letter + text[place + 1 :] for letter in (*alphabet, "")}
+    return found
+
+
+def exact_shares(
+    oracle: Oracle, strings: dict[str, dict[str, str]], variant: Variant, study: BiasStudy
+) -> dict[str, dict[str, float]]:
+    """P(outcome | subject): by a plain forward for each path of each string. strings: subject -> text -> outcome."""
+    tokenizer = oracle.model.tokenizer
+    shares: dict[str, dict[str, float]] = {}
+    for subject, texts in strings.items():
+        mass: dict[str, float] = defaultdict(float)
+        prefix = f"A {subject}" if variant.prefix else ""
+        for text, outcome in texts.items():
+            for path in all_paths(
+                tokenizer, [text.removeprefix(prefix)], canonical=variant.encoding is Encoding.CANONICAL
+            ):
+                given = tuple(tokenizer.encode(prefix)) if prefix else ()
+                scored = oracle.scored(given, path, study.decoding, study.end_of_text)
+                if scored is not None:
+                    mass[outcome] += math.exp(scored.decoder_log_prob)
+        shares[subject] = {outcome: value / sum(mass.values()) for outcome, value in mass.items()}
+    return shares
+
+
+PLAIN = {subject: {f"A {subject} {outcome}": outcome for outcome in OUTCOMES} for subject in SUBJECTS}
+
+
+@pytest.mark.parametrize("variant", EXACT, ids=lambda variant: variant.key)
+@pytest.mark.parametrize("decoding", [Decoding(), Decoding(top_k=150, temperature=1.2)], ids=str)
+def test_exact_shares_are_those_of_direct_enumeration(tiny, oracle, variant, decoding):
+    study = replace(STUDY, decoding=decoding)
+    rows = rows_for(study, tiny, variant)
+    truth = exact_shares(oracle, PLAIN, variant, study)
+    (found,) = bias_findings(rows).variants
+    assert found.done
+    assert {share.subject for share in found.shares} == set(SUBJECTS)
+    for share in found.shares:
+        expected = truth[share.subject].get(share.outcome, 0.0)
+        assert share.share.value == pytest.approx(expected, abs=1e-4)
+        assert share.share.low - 1e-9 <= share.share.value <= share.share.high + 1e-9
+    for account in found.accounts:
+        assert (account.ended, account.ambiguous, account.draws) == ("exhausted", 0.0, 0)
+
+
+@pytest.mark.parametrize("tolerance", [0.3, 0.05])
+def test_the_bounds_of_an_unfinished_distribution_hold(tiny, oracle, tolerance):
+    variant = Variant(Encoding.ALL, prefix=False, exact=True)
+    truth = exact_shares(oracle, PLAIN, variant, STUDY)
+    (found,) = bias_findings(rows_for(replace(STUDY, tolerance=tolerance), tiny, variant)).variants
+    assert any(share.share.high - share.share.low > 1e-3 for share in found.shares)
+    for share in found.shares:
+        assert share.share.low - 1e-5 <= truth[share.subject][share.outcome] <= share.share.high + 1e-5
+    for one in found.differences:
+        exact = truth[one.subject][one.outcome] - truth[one.other][one.outcome]
+        assert one.value.low - 1e-5 <= exact <= one.value.high + 1e-5
+
+
+@pytest.mark.parametrize("variant", SAMPLED[:4], ids=lambda variant: variant.key)
+def test_samples_agree_with_the_exact_distribution(tiny, oracle, variant):
+    truth = exact_shares(oracle, PLAIN, variant, STUDY)
+    held, looked = 0, 0
+    for seed in range(5):
+        (found,) = bias_findings(rows_for(replace(STUDY, seed=seed), tiny, variant)).variants
+        cheap = variant.encoding is Encoding.CANONICAL
+        for account in found.accounts:
+            assert account.draws == (STUDY.draws if cheap else STUDY.costly_draws)
+            assert account.ended == "drawn"
+        for share in found.shares:
+            looked += 1
+            held += share.share.low - 1e-6 <= truth[share.subject][share.outcome] <= share.share.high + 1e-6
+    assert held >= 0.85 * looked
+
+
+def test_edited_samples_agree_with_the_exact_distribution(tiny, oracle):
+    """Without a prefix the model chooses the edit as well; the texts that can be read two ways count apart."""
+    variant = Variant(prefix=False, edited=True)
+    texts: dict[str, dict[str, str]] = {}
+    for subject in SUBJECTS:
+        strings = {text for whole in PLAIN[subject] for text in edited_strings(whole)}
+        texts[subject] = {text: "/".join(map(str, nearest(text))) for text in strings}
+    truth = exact_shares(oracle, texts, variant, EDITED)
+    held, looked = 0, 0
+    for seed in range(5):
+        (found,) = bias_findings(rows_for(replace(EDITED, seed=seed), tiny, variant)).variants
+        for subject, account in zip(SUBJECTS, found.accounts, strict=True):
+            told = {outcome: truth[subject].get(f"{subject}/{outcome}", 0.0) for outcome in OUTCOMES}
+            assert any("None" in read for read in truth[subject])  # what was drawn of these is left out
+            for share in (share for share in found.shares if share.subject == subject):
+                looked += 1
+                held += share.share.low <= told[share.outcome] / sum(told.values()) <= share.share.high
+            assert account.effective_samples is not None
+    assert held >= 0.85 * looked
+
+
+def nearest(text: str) -> tuple[str | None, str | None]:
+    """The subject and the outcome of the nearest strings of the template, None where these do not agree."""
+    slots = list(itertools.product(SUBJECTS, OUTCOMES))
+    best = [(subject, outcome) for subject, outcome in slots if text == f"A {subject} {outcome}"]
+    best = best or [
+        (subject, outcome) for subject, outcome in slots if text in edited_strings(f"A {subject} {outcome}")
+    ]
+    assert len({Levenshtein.distance(text, f"A {subject} {outcome}") for subject, outcome in best}) == 1
+    subjects, outcomes = {subject for subject, _ in best}, {outcome for _, outcome in best}
+    return subjects.pop() if len(subjects) == 1 else None, outcomes.pop() if len(outcomes) == 1 else None
+
+
+@pytest.mark.parametrize("variant", SAMPLED[4:], ids=lambda variant: variant.key)
+def test_what_is_edited_is_read_off_the_nearest_string(tiny, variant):
+    rows = rows_for(replace(EDITED, end_of_text=False, costly_draws=400), tiny, variant)
+    matches = rows_of(rows, "match")
+    told: Counter[bool] = Counter()
+    for row in matches:
+        subject, outcome = nearest(row["text"])
+        assert row["subject"] == (row["asked"] if subject == row["asked"] else None)
+        assert row["outcome"] == outcome
+        told[row["outcome"] is None] += row["count"]
+        allowed = {text for whole in PLAIN[row["asked"]] for text in edited_strings(whole)}
+        assert row["text"] in allowed
+        assert len(row["edits"]) == (row["text"] not in PLAIN[row["asked"]])
+    assert min(told.values()) > 0  # both kinds were met
+    (found,) = bias_findings(rows, "draws").variants
+    for account in found.accounts:
+        mine = [row for row in matches if row["asked"] == account.subject]
+        left_out = sum(row["count"] for row in mine if None in (row["subject"], row["outcome"]))
+        assert account.ambiguous == pytest.approx(left_out / sum(row["count"] for row in mine))
+
+
+def test_outcomes_may_be_expressions(tiny):
+    study = replace(STUDY, outcomes=("i[st]", "[cdf]at|cats", "a"), edits=Edits(1, alphabet="[ab]"))
+    rows = rows_for(study, tiny, Variant(exact=True), Variant(edited=True))
+    read = {(row["text"], row["outcome"]) for row in rows_of(rows, "match", study.variants[0].key)}
+    assert {("A at it", "i[st]"), ("A at fat", "[cdf]at|cats"), ("A at cats", "[cdf]at|cats")} <= read
+    for row in rows_of(rows, "match", Variant(edited=True).key):
+        if re.fullmatch("A at [ab]at", row["text"]):  # nearest to cat, dat and fat, which are one outcome
+            assert row["outcome"] == "[cdf]at|cats"
+
+
+@pytest.mark.parametrize("encoding", list(Encoding))
+def test_a_free_boundary(tiny, encoding):
+    study = replace(STUDY, boundary=Boundary.FREE, costly_draws=200, draws=200)
+    query = study.query(Variant(encoding))
+    assert (query.boundary, query.prefix_encoding) == (Boundary.FREE, encoding)
+    rows = rows_for(study, tiny, Variant(encoding))
+    assert {row["text"] for row in rows_of(rows, "match")} <= {text for texts in PLAIN.values() for text in texts}
+    if encoding is Encoding.CANONICAL:
+        for row in rows_of(rows, "match"):
+            assert row["is_canonical"]
+    assert all(account["samples"] == 200 for account in rows_of(rows, "account"))
+
+
+def test_the_queries_are_the_template():
+    study = BiasStudy("(A) {subject}, who is {outcome}.", ("cat", "do?g"), ("it|is", "on"), variants=SAMPLED)
+    for variant in SAMPLED:
+        whole, one = study.query(variant), study.query(variant, 1)
+        for text, of_any, of_one in (
+            ("(A) cat, who is on.", True, False),
+            ("(A) dg, who is it.", True, True),
+            ("(A) dog, who is is.", True, True),
+            ("(A) dog, who is on!", False, False),
+            ("A dog, who is on.", False, False),
+        ):
+            assert bool(re.fullmatch(whole.prefix + whole.pattern, text)) == of_any
+            assert bool(re.fullmatch(one.prefix + one.pattern, text)) == of_one
+        assert bool(whole.prefix) == variant.prefix
+        assert bool(whole.edits) == variant.edited
+        if variant.prefix:
+            assert re.fullmatch(whole.prefix, "(A) cat, who is")  # blanks belong to the outcome
+
+
+def test_subjects_and_variants_are_drawn_apart(tiny):
+    """Two subjects that are the same text, so that only the seed can tell them apart."""
+    study = replace(STUDY, subjects=("at", "a[t]"), draws=500)
+
+    def drawn(variant: Variant) -> list[dict[str, int]]:
+        rows = rows_of(rows_for(study, tiny, variant), "match")
+        return [{row["text"]: row["count"] for row in rows if row["asked"] == asked} for asked in study.subjects]
+
+    first, second = drawn(Variant())
+    assert first.keys() == second.keys()
+    assert first != second
+    assert [first, second] == drawn(Variant())
+    assert [first, second] != drawn(Variant(prefix=False))
+
+
+def test_a_study_that_is_cut_short_goes_on(tiny):
+    study = replace(STUDY, variants=(Variant(), Variant(exact=True)), draws=300, position_draws=50)
+    whole = list(StudyRun(study, Bench(tiny)))
+    looks = iter([False] * 6 + [True] * 100)
+    part = list(StudyRun(study, Bench(tiny, stop=lambda: next(looks))))
+    assert len(done_units(part)) < 3
+    rest = list(StudyRun(study, Bench(tiny), finished=done_units(part)))
+    assert done_units(part) | done_units(rest) == done_units(whole) == {unit.key for unit in study.units()}
+    kept = [row for row in part if row["unit"] in done_units(part)]
+
+    def told(rows):
+        return [{name: value for name, value in row.items() if name != "seconds_total"} for row in rows]
+
+    assert told(kept + rest) == told(whole)
+    json.dumps(whole)
+
+
+def test_positions_of_edits(tiny):
+    draws = 3000
+    study = replace(STUDY, variants=(), position_draws=draws, edits=Edits(1, alphabet="[a-z ]"))
+    assert [unit.key for unit in study.units()] == [POSITIONS]
+    rows = list(StudyRun(study, Bench(tiny)))
+    counts: dict[str, Counter[int]] = defaultdict(Counter)
+    for row in rows_of(rows, "position"):
+        counts[row["drawn_by"]][row["position"]] += row["count"]
+    for row in rows_of(rows, "unedited"):
+        assert sum(counts[row["drawn_by"]].values()) + row["count"] == draws == row["draws"]
+    # All strings alike: what begins with another letter than A was edited in front.
+    strings = {text for subject in SUBJECTS for text in edited_strings(f"A {subject}", "abcdefghijklmnopqrstuvwxyz ")}
+    in_front = {text for text in strings if text[0] != "A"}
+    expected = draws * len(in_front) / len(strings)
+    assert counts["strings"][0] == pytest.approx(expected, abs=5 * math.sqrt(expected))
+    # 28 ways on at the start, each as likely, and only one of them is no edit yet.
+    assert counts["edges"][0] > 0.9 * draws > 2 * counts["strings"][0]
+    assert min(map(min, counts.values())) >= 0
+    assert max(map(max, counts.values())) <= len("A at") + 1
+    curves = {curve.name: curve for curve in bias_findings(rows).prefix_curves}
+    assert set(curves) == {"strings", "tokens", "edges"}
+    for name, curve in curves.items():
+        assert curve.cumulative[-1] == pytest.approx(1.0)
+        assert list(curve.cumulative) == sorted(curve.cumulative)
+        assert curve.edits == sum(counts[name].values())
+        assert curve.cumulative[0] == pytest.approx(counts[name][curve.positions[0]] / curve.edits)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"template": "The man was {outcome}"}, "{subject} in it exactly once, not 0"),
+        ({"template": "{subject} {subject} {outcome}"}, "not 2 times"),
+        ({"template": "{outcome} of a {subject}"}, "comes before"),
+        ({"subjects": ("man",)}, "fewer than two subjects"),
+        ({"outcomes": ()}, "fewer than two outcomes"),
+        ({"outcomes": ("art", "art")}, "there twice"),
+        ({"outcomes": ("art", " ")}, "is empty"),
+        ({"outcomes": ("art", "(math")}, "outcome '\\(math' is not a regular expression"),
+        ({"subjects": ("man", "x*")}, "matches no text at all"),
+        ({"variants": (), "position_draws": 0}, "nothing to find out"),
+        ({"variants": (Variant(), Variant())}, "twice"),
+        ({"draws": 0}, "at least 1 draw"),
+        ({"position_draws": -1}, "at least 0"),
+        ({"edits": Edits()}, "within 1 edit, not 0"),
+        ({"edits": Edits(2)}, "within 1 edit, not 2"),
+        ({"edits": Edits(1, "prefix")}, 'where is "both"'),
+        ({"tolerance": 1.0}, "tolerance"),
+        ({"seconds": 0.0}, "seconds"),
+        ({"seed": -1}, "seed"),
+    ],
+)  # fmt: skip
+def test_what_is_no_study(changes, sentence):
+    with pytest.raises(QueryError, match=sentence):
+        BiasStudy(**changes)
+
+
+def test_what_can_only_be_told_when_compiled(tiny):
+    with pytest.raises(QueryError, match="without edits"):
+        Variant(edited=True, exact=True)
+    clash = replace(STUDY, outcomes=("(?P<outcome_1>is)", "a"), variants=(Variant(),))
+    with pytest.raises(RegexError):
+        list(StudyRun(clash, Bench(tiny)))
+    with pytest.raises(QueryError, match="no unit"):
+        next(STUDY.carry_out(replace(STUDY.units()[0], key="elsewhere"), Bench(tiny)))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets(tiny, name):
+    study = PRESETS[name]
+    assert PRESET_NOTES[name].endswith(".")
+    assert BiasStudy.from_json(json.loads(json.dumps(study.to_json()))) == study
+    assert len({unit.key for unit in study.units()}) == len(study.variants) + 1
+    for variant in study.variants:
+        assert compile_query(study.query(variant), tiny.tokenizer).sizes.strings
+    plain = study.query(Variant())
+    for subject, outcome in itertools.product(study.subjects, study.outcomes):
+        text = study.template.format(subject=subject, outcome=outcome)
+        assert re.fullmatch(plain.prefix + plain.pattern, text)
+
+
+@pytest.mark.model
+def test_the_embedded_model():
+    """Two subjects in a few variants: samples of the cheapest agree with the exact distribution of it."""
+    model = load_model("smollm2-135m", device="cpu", dtype="float32")
+    study = BiasStudy(
+        outcomes=("art", "science", "medicine", "engineering"),
+        variants=(Variant(exact=True), Variant(), Variant(Encoding.ALL), Variant(edited=True)),
+        draws=3000,
+        costly_draws=20,
+        position_draws=100,
+    )
+    rows = list(StudyRun(study, Bench(model)))
+    assert done_units(rows) == {unit.key for unit in study.units()}
+    exact, sampled, *_ = bias_findings(rows).variants
+    for one, other in zip(exact.shares, sampled.shares, strict=True):
+        assert other.share.low - 0.02 <= one.share.value <= other.share.high + 0.02
+    assert sampled.tests[0].log10_p < -5
+    assert sampled.cramers_v.low - 0.03 <= exact.cramers_v.value <= sampled.cramers_v.high + 0.03
