@@ -72,7 +72,7 @@ def test_limits_and_the_account():
     assert not find_sentences(text, WORDS, most=3).is_cut
     short = find_sentences(text, WORDS, most_characters=30)
     assert (len(short.sentences), short.is_cut, short.characters) == (2, True, 30)
-    long = find_sentences("A jerk. " + "x" * 401 + " a jerk. A jerk again.", WORDS)
+    long = find_sentences("A jerk. " + "X" * 401 + " a jerk. A jerk again.", WORDS)
     assert ([each.text for each in long.sentences], long.too_long) == (["A jerk.", "A jerk again."], 1)
     for options in ({"most": 0}, {"longest": 0}, {"longest": LONGEST_SENTENCE + 1}):
         with pytest.raises(QueryError):
