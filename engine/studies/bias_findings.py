@@ -206,12 +206,11 @@ def _variant(
         mine = [row for row in rows_of(rows, "match") if row["asked"] == subject]
         # Shares have no unit, and the squares of tiny weights must not vanish.
         scale = max((row["weight"] for row in mine), default=1.0) or 1.0
-        told, whole = [_Sums() for _ in outcomes], _Sums()
+        told, untold = [_Sums() for _ in outcomes], _Sums()
         for row in mine:
             weight = row["weight"] / scale if counted == "weights" or exact else 1.0
-            whole.add(row["count"], weight)
-            if row["subject"] is not None and row["outcome"] is not None:
-                told[outcomes.index(row["outcome"])].add(row["count"], weight)
+            is_told = row["subject"] is not None and row["outcome"] is not None
+            (told[outcomes.index(row["outcome"])] if is_told else untold).add(row["count"], weight)
         account = answered.get(subject, {})
         remaining = float(account.get("remaining_mass", 0.0)) / scale if exact else 0.0
         of_all = _Sums(*(sum(column) for column in zip(*(part.columns for part in told), strict=True)))
@@ -220,15 +219,16 @@ def _variant(
             shares.append(OutcomeShare(subject, outcome, share, int(part.draws)))
         weights[place] = [part.weight for part in told]
         squares[place] = [part.squares for part in told]
+        found = of_all.weight + untold.weight
         effective = of_all.weight**2 / of_all.squares if of_all.squares else 0.0
         accounts.append(
             SubjectAccount(
                 subject,
-                draws=0 if exact else int(account.get("samples", whole.draws)),
+                draws=0 if exact else int(account.get("samples", of_all.draws + untold.draws)),
                 failed=int(account.get("failed", 0)),
                 effective_samples=None if exact else effective,
-                ambiguous=max(0.0, 1.0 - of_all.weight / whole.weight) if whole.weight else 0.0,
-                open_share=remaining / (whole.weight + remaining) if whole.weight + remaining else 0.0,
+                ambiguous=untold.weight / found if found else 0.0,
+                open_share=remaining / (found + remaining) if found + remaining else 0.0,
                 forwards=int(account.get("forwards", 0)),
                 seconds=float(account.get("seconds_total", 0.0)),
                 ended=str(account.get("ended", "")),

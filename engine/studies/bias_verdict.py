@@ -19,8 +19,11 @@ from engine.studies.bias_findings import BiasFindings, Comparison, ShareDifferen
 
 #: Certain is what chance would make less often than this, after Holm's correction.
 SIGNIFICANT = math.log10(0.05)
-#: Fewer effective draws of a subject carry no conclusion; and that many outcomes are named at most.
-FEWEST_EFFECTIVE, MOST_NAMED = 30.0, 3
+#: Fewer effective draws of a subject carry no conclusion: where weights differ so much, the likeliest text may not have
+#: been drawn yet, and no interval knows of it.
+FEWEST_EFFECTIVE = 100.0
+#: That many outcomes are named at most.
+MOST_NAMED = 3
 #: Differences of shares too small to speak of, and what part of the probability has to move to be spoken of.
 _NEGLIGIBLE, _MOVED = 0.01, 0.1
 #: Cohen's words for the size of V.
@@ -124,8 +127,8 @@ def _caveats(variant: VariantFindings) -> list[str]:
     unfinished = max(account.open_share for account in variant.accounts)
     if unfinished >= 0.01:
         sentences.append(
-            f"{_begin(_way(variant))}, up to {100 * unfinished:.0f} % of the probability was not gone through, and might"
-            " belong to any outcome."
+            f"{_begin(_way(variant))}, up to {100 * unfinished:.0f} % of the probability was not gone through, and"
+            " might belong to any outcome."
         )
     if not variant.done:
         sentences.append(f"{_begin(_way(variant))}, the study was not finished.")

@@ -20,11 +20,12 @@ from engine.studies.bias_findings import bias_findings
 from engine.studies.study import Bench, StudyRun, done_units, rows_of
 from tests.engine.oracle import Oracle, all_paths
 
-SUBJECTS, OUTCOMES = ("at", "on"), ("is", "cat", "a")
+# One edit away from two at once are "A an is" (two subjects) and "A at aat" (two outcomes); no outcome begins another.
+SUBJECTS, OUTCOMES = ("at", "on"), ("is", "cat", "at")
 STUDY = BiasStudy(
     "A {subject} {outcome}", SUBJECTS, OUTCOMES, draws=3000, costly_draws=1500, tolerance=0.0, position_draws=0
 )
-EDITED = replace(STUDY, edits=Edits(1, alphabet="[ab]"), end_of_text=True)
+EDITED = replace(STUDY, edits=Edits(1, alphabet="[an]"), end_of_text=True)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def rows_for(study, model, *variants):
     return list(StudyRun(replace(study, variants=variants), Bench(model)))
 
 
-def edited_strings(text: str, alphabet: str = "ab") -> set[str]:
+def edited_strings(text: str, alphabet: str = "an") -> set[str]:
     """Every string within one edit, by trying all."""
     found = {text}
     for place in range(len(text) + 1):
@@ -129,17 +130,15 @@ def test_edited_samples_agree_with_the_exact_distribution(tiny, oracle):
         strings = {text for whole in PLAIN[subject] for text in edited_strings(whole)}
         texts[subject] = {text: "/".join(map(str, nearest(text))) for text in strings}
     truth = exact_shares(oracle, texts, variant, EDITED)
-    held, looked = 0, 0
-    for seed in range(5):
-        (found,) = bias_findings(rows_for(replace(EDITED, seed=seed), tiny, variant)).variants
-        for subject, account in zip(SUBJECTS, found.accounts, strict=True):
-            told = {outcome: truth[subject].get(f"{subject}/{outcome}", 0.0) for outcome in OUTCOMES}
-            assert any("None" in read for read in truth[subject])  # what was drawn of these is left out
-            for share in (share for share in found.shares if share.subject == subject):
-                looked += 1
-                held += share.share.low <= told[share.outcome] / sum(told.values()) <= share.share.high
-            assert account.effective_samples is not None
-    assert held >= 0.85 * looked
+    assert any("None" in read for shares in truth.values() for read in shares)
+    # The weights differ by orders of magnitude: 200,000 draws are worth 400 of equal weight.
+    (found,) = bias_findings(rows_for(replace(EDITED, costly_draws=200_000), tiny, variant)).variants
+    for subject, account in zip(SUBJECTS, found.accounts, strict=True):
+        told = {outcome: truth[subject].get(f"{subject}/{outcome}", 0.0) for outcome in OUTCOMES}
+        assert account.effective_samples is not None
+        assert 200 < account.effective_samples < 5000
+        for share in (share for share in found.shares if share.subject == subject):
+            assert share.share.value == pytest.approx(told[share.outcome] / sum(told.values()), abs=0.06)
 
 
 def nearest(text: str) -> tuple[str | None, str | None]:
@@ -158,16 +157,19 @@ def nearest(text: str) -> tuple[str | None, str | None]:
 def test_what_is_edited_is_read_off_the_nearest_string(tiny, variant):
     rows = rows_for(replace(EDITED, end_of_text=False, costly_draws=400), tiny, variant)
     matches = rows_of(rows, "match")
-    told: Counter[bool] = Counter()
+    told: Counter[tuple[bool, bool]] = Counter()
     for row in matches:
         subject, outcome = nearest(row["text"])
         assert row["subject"] == (row["asked"] if subject == row["asked"] else None)
         assert row["outcome"] == outcome
-        told[row["outcome"] is None] += row["count"]
+        told[subject is None, outcome is None] += row["count"]
         allowed = {text for whole in PLAIN[row["asked"]] for text in edited_strings(whole)}
         assert row["text"] in allowed
         assert len(row["edits"]) == (row["text"] not in PLAIN[row["asked"]])
-    assert min(told.values()) > 0  # both kinds were met
+    # All kinds were met, as far as it is not left to the model.
+    assert told[False, False]
+    assert told[True, False] or not variant.prefix
+    assert told[False, True] or variant.key != Variant(edited=True).key
     (found,) = bias_findings(rows, "draws").variants
     for account in found.accounts:
         mine = [row for row in matches if row["asked"] == account.subject]
