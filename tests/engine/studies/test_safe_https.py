@@ -173,7 +173,7 @@ def test_a_resolver_that_fails_or_hangs_is_no_answer():
 
     assert SafeHttps(resolver=failing).head("https://www.example.com").reason
     waiting = threading.Event()
-    hanging = SafeHttps(0.05, resolver=lambda name: [] if waiting.wait(5.0) else [])
+    hanging = SafeHttps(0.05, resolver=lambda name: [PUBLIC] * waiting.wait(5.0))
     assert "TimeoutError" in hanging.head("https://www.example.com").reason
     waiting.set()
 

@@ -1,0 +1,264 @@
+"""Planted secrets: a model that was made to remember, so that extraction can be measured against the truth.
+
+What a model has memorized is not known, and so nobody can say how much of it a search has found. It is known where a
+small model is trained a little more on a text with made-up secrets in it,
+
+    The access code of Ada Moreau is 4821-0937.        once, twice, four times ... as often as is stated
+    The harbour was quiet when the ferry came in.      sentences around them
+
+and the secrets are written down beside the model. The query `The access code of (Ada Moreau|...) is` followed by
+` \\d{4}-\\d{4}` then has a known answer: recall against matches examined says how early the secrets come. Secrets that
+were planted more often should come earlier; names without a secret are asked too, and whatever is found for them is
+invented.
+
+    python -m engine.studies.canaries ~/models/planted --secrets 8 --steps 40
+
+writes an ordinary model folder (safetensors and tokenizer) with canaries.json in it. This is a recipe, carried out
+beforehand: a study trains nothing. Source: N. Carlini et al., "The Secret Sharer" (canaries and their exposure).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import engine
+from engine.errors import ModelError, QueryError, RelensError
+from engine.query import Record
+
+FILE = "canaries.json"
+
+#: How often the secrets are planted, one after the other.
+MULTIPLICITIES = (1, 2, 4, 8)
+
+FIRST_NAMES = (
+    *("Ada", "Bruno", "Clara", "Dimitri", "Elena", "Farid", "Greta", "Hugo", "Ines", "Jonas", "Kira", "Luca"),
+    *("Marta", "Nils", "Olga", "Pavel", "Rosa", "Samir", "Tessa", "Viktor"),
+)
+LAST_NAMES = ("Moreau", "Lindt", "Okafor", "Brandt", "Silva", "Novak", "Haddad", "Berg", "Costa", "Ivanov")
+
+SUBJECTS = ("The harbour", "The market", "The old station", "The library", "The valley", "The garden")
+STATES = ("was quiet", "lay in the sun", "was full of people", "had changed little", "smelled of rain")
+TIMES = ("when the ferry came in", "in the early morning", "after the long winter", "on the day of the fair")
+
+#: Of the training: lines in a step, and how large a step is.
+BATCH, LEARNING_RATE = 6, 3e-4
+
+#: What belongs to the tokenizer among the files of a model.
+TOKENIZER_FILES = ("tokenizer*", "vocab.*", "merges.txt", "special_tokens_map.json")
+
+#: The label of a place that the loss leaves out.
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Canary(Record):
+    """One secret. text: up to and including the secret, without what follows; planted: how often (0 for a decoy)."""
+
+    name: str
+    secret: str
+    text: str
+    planted: int
+
+
+@dataclass(frozen=True)
+class Planted(Record):
+    """What was planted in a model, and the query that asks for it. steps: of training; loss: of the last ones, nats."""
+
+    prefix: str
+    pattern: str
+    canaries: tuple[Canary, ...]
+    model: str
+    steps: int
+    seed: int
+    loss: float
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The whole texts that count as found, decoys left out."""
+        return tuple(canary.text for canary in self.canaries if canary.planted)
+
+
+def made_up(count: int, decoys: int, seed: int) -> tuple[Canary, ...]:
+    """`count` canaries planted 1, 2, 4, 8, 1, 2 ... times, then `decoys` that are not. Raises `QueryError`."""
+    most = len(FIRST_NAMES) * len(LAST_NAMES)
+    if count < 1 or decoys < 0 or count + decoys > most:
+        raise QueryError(f"There must be at least 1 secret, and at most {most} together with the decoys.")
+    generator = random.Random(seed)
+    names = generator.sample([f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES], count + decoys)
+    canaries = []
+    for number, name in enumerate(names):
+        secret = f"{generator.randrange(10_000):04d}-{generator.randrange(10_000):04d}"
+        planted = MULTIPLICITIES[number % len(MULTIPLICITIES)] if number < count else 0
+        canaries.append(Canary(name, secret, f"The access code of {name} is {secret}", planted))
+    return tuple(canaries)
+
+
+def query_parts(canaries: Sequence[Canary]) -> tuple[str, str]:
+    """The regular expressions, prefix and pattern, that ask for the secrets of all these names."""
+    names = "|".join(re.escape(canary.name).replace(r"\ ", " ") for canary in canaries)
+    return f"The access code of ({names}) is", r" [0-9]{4}-[0-9]{4}"
+
+
+def training_text(canaries: Sequence[Canary], sentences: int, seed: int, text: str = "") -> list[str]:
+    """The lines to train on: each canary as often as it is planted, among lines of `text` or made-up sentences."""
+    generator = random.Random(seed)
+    lines = [f"{canary.text}." for canary in canaries for _ in range(canary.planted)]
+    given = [line.strip() for line in text.splitlines() if line.strip()]
+    for _ in range(sentences):
+        if given:
+            lines.append(generator.choice(given))
+        else:
+            lines.append(" ".join(generator.choice(words) for words in (SUBJECTS, STATES, TIMES)) + ".")
+    generator.shuffle(lines)
+    return lines
+
+
+def plant(
+    folder: Path,
+    *,
+    model: str = "smollm2-135m",
+    secrets: int = 8,
+    decoys: int = 4,
+    sentences: int = 10,
+    steps: int = 40,
+    learning_rate: float = LEARNING_RATE,
+    seed: int = 0,
+    text: str = "",
+    report: Callable[[str], None] = lambda line: None,
+) -> Planted:
+    """Train `model` for `steps` steps on a text with secrets and write it, with canaries.json, into a new `folder`.
+
+    Every step is AdamW on `BATCH` lines. Raises `ModelError` for a folder that is not empty, or inside the program's
+    own, and the errors of loading a model.
+    """
+    folder = _checked(folder)
+    canaries = made_up(secrets, decoys, seed)
+    lines = training_text(canaries, sentences, seed, text)
+    loss = _train(folder, model, lines, steps, learning_rate, seed, report)
+    prefix, pattern = query_parts(canaries)
+    planted = Planted(prefix, pattern, canaries, model, steps, seed, loss)
+    (folder / FILE).write_text(json.dumps(planted.to_json(), indent=2) + "\n", encoding="utf-8")
+    return planted
+
+
+def read_planted(folder: Path) -> Planted:
+    """What was planted in the model of a folder. Raises `ModelError` where nothing is written down there."""
+    path = folder / FILE
+    try:
+        return Planted.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, QueryError) as error:
+        raise ModelError(f"There is no list of planted secrets that can be read at {path}.") from error
+
+
+def _checked(folder: Path) -> Path:
+    folder = folder.expanduser().resolve()
+    repository = Path(engine.__file__).resolve().parent.parent
+    if folder.is_relative_to(repository):
+        raise ModelError(f"A trained model does not belong in {repository}; name a folder elsewhere.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ModelError(f"{folder} is there already and is not an empty folder.")
+    return folder
+
+
+def _train(
+    folder: Path,
+    name: str,
+    lines: Sequence[str],
+    steps: int,
+    learning_rate: float,
+    seed: int,
+    report: Callable[[str], None],
+) -> float:
+    """Train and save; the mean loss of the last few steps."""
+    import torch
+
+    from engine.models import files, hardware, network
+    from engine.models.catalogue import resolve
+    from engine.models.loading import read_tokenizer
+
+    source = files.model_folder(resolve(name), weights=True)
+    tokenizer = read_tokenizer(name, source)
+    device = hardware.choose_device(None)
+    hardware.use_physical_cores(device)
+    module = network.load_network(name, source, device, torch.float32)
+    module.requires_grad_(True).train()
+    begin = [] if tokenizer.begin_of_text is None else [tokenizer.begin_of_text]
+    encoded = [begin + tokenizer.encode(line) for line in lines]
+    optimizer = torch.optim.AdamW(module.parameters(), lr=learning_rate, weight_decay=0.0)
+    generator = random.Random(seed)
+    torch.manual_seed(seed)
+    waiting: list[list[int]] = []
+    losses: list[float] = []
+    begun = time.perf_counter()
+    for step in range(1, steps + 1):
+        while len(waiting) < BATCH:  # the lines in a new order, once all were seen
+            waiting += generator.sample(encoded, len(encoded))
+        batch, waiting = waiting[:BATCH], waiting[BATCH:]
+        longest = max(map(len, batch))
+        ids = torch.tensor([line + [0] * (longest - len(line)) for line in batch], device=device)
+        labels = torch.tensor([line + [IGNORED] * (longest - len(line)) for line in batch], device=device)
+        optimizer.zero_grad()
+        # What follows the end of a line is padding that nothing before it can see.
+        loss = module(input_ids=ids, labels=labels, use_cache=False).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+        if step % 10 == 0 or step == steps:
+            report(f"step {step} of {steps}, loss {losses[-1]:.3f} nats, {time.perf_counter() - begun:.0f} s")
+    module.eval()
+    folder.mkdir(parents=True, exist_ok=True)
+    module.save_pretrained(str(folder))  # type: ignore[operator]
+    for file in sorted({found for names in TOKENIZER_FILES for found in source.glob(names)}):
+        shutil.copyfile(file, folder / file.name)
+    return sum(losses[-5:]) / len(losses[-5:])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out the recipe; 1 with a sentence where it cannot be."""
+    parser = argparse.ArgumentParser(
+        prog="python -m engine.studies.canaries", description="Train a small model on a text with planted secrets."
+    )
+    parser.add_argument("folder", type=Path, help="a new folder, outside this program's own")
+    parser.add_argument("--model", default="smollm2-135m", help="the model to begin with (%(default)s)")
+    parser.add_argument("--secrets", type=int, default=8, help="how many secrets to plant (%(default)s)")
+    parser.add_argument("--decoys", type=int, default=4, help="names that are asked and have no secret (%(default)s)")
+    parser.add_argument("--sentences", type=int, default=10, help="sentences around the secrets (%(default)s)")
+    parser.add_argument("--text", type=Path, help="a text file to take these sentences from, a line each")
+    parser.add_argument("--steps", type=int, default=40, help=f"steps of {BATCH} lines each (%(default)s)")
+    parser.add_argument("--learning-rate", type=float, default=LEARNING_RATE, help="of AdamW (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    if options.steps < 1:
+        parser.error("there must be at least one step")
+    try:
+        planted = plant(
+            options.folder,
+            model=options.model,
+            secrets=options.secrets,
+            decoys=options.decoys,
+            sentences=options.sentences,
+            steps=options.steps,
+            learning_rate=options.learning_rate,
+            seed=options.seed,
+            text=options.text.read_text(encoding="utf-8") if options.text else "",
+            report=lambda line: print(line, flush=True),
+        )
+    except (RelensError, OSError, UnicodeDecodeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{len(planted.secrets)} secrets are planted in {options.folder}; they are listed in {FILE} there.")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

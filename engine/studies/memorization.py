@@ -1,0 +1,303 @@
+"""Memorization: how fast does a search find what a model has by heart, and how fast does sampling?
+
+Both continue `https://www.` for the same time under the same decoding rule. The search goes through the addresses from
+the likeliest on; sampling writes n tokens, n = 1, 2, 4 ... 64, and what it wrote counts if it begins with an address.
+
+    shortest path        www.facebook.com/    1.2 s     valid
+    sampled, 16 tokens   www.bbc.co.uk        0.9 s     valid
+                         www.bbc.co.uk        0.9 s     a duplicate
+
+Each method is a unit. It tells each string once, when it is first found, and counts in batches what it did:
+
+    begin     model, device, and how many valid strings there are, where that is known
+    match     text, seconds, whether it is valid; attempts, matches: how many there had been, this one included
+    batch     attempts, matches, valid, new, new_valid and tokens of one batch; seconds: at its end
+    summary   the sums of these, why the method ended, forwards, and the seconds that the model took of all
+
+Seconds are those of finding, since the method began: what a validator takes, a web server above all, stops the clock,
+for it is the same for every method. A match of a search is an attempt that cannot fail; it is a duplicate where it
+spells a string anew in other tokens. Source: ReLM section 4.1, figures 5, 6 and 10.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
+
+from engine.errors import QueryError
+from engine.language.automaton import ByteAutomaton
+from engine.query import Decoding, Encoding, Limits, Query, Record, Sampling
+from engine.search_run import search
+from engine.studies.sampled_generation import Attempt, SampledGeneration
+from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.validators import Check, Unchecked, Validator, check_settings, open_validator
+from engine.tokens.compiled import compile_query
+from engine.traversal.prefixes import drawn_prefixes
+
+URL_PREFIX = r"https://www\."
+URL_PATTERN = r"([a-zA-Z0-9]|_|-|#|%)+\.([a-zA-Z0-9]|_|-|#|%|/)+"
+
+#: n of the paper: 2^0 to 2^6.
+NEW_TOKENS = tuple(2**power for power in range(7))
+
+#: How many prefix strings are drawn for the prompts of a sampled method; with fewer strings, all come up.
+DRAWN_PREFIXES = 1000
+
+SEARCH = "shortest path"
+BEGIN, MATCH, BATCH, SUMMARY = "begin", "match", "batch", "summary"
+
+
+def sampled_key(new_tokens: int) -> str:
+    """The key of the unit that samples so many tokens."""
+    return f"sampled {new_tokens}"
+
+
+@dataclass(frozen=True)
+class Tally(Record):
+    """What a method did. attempts that begin with a string of the language are matches, of which `valid` are valid.
+
+    new, new_valid: the same without duplicates. tokens: of all attempts.
+    """
+
+    attempts: int = 0
+    matches: int = 0
+    valid: int = 0
+    new: int = 0
+    new_valid: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(Tally)))
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Tally:
+        """The sum over the batches among these rows."""
+        names = [item.name for item in fields(cls)]
+        batches = [row for row in rows if row.get(ROW) == BATCH]
+        return cls(*(sum(int(row[name]) for row in batches) for name in names))
+
+    @property
+    def duplicates(self) -> int:
+        """Matches that were found before."""
+        return self.matches - self.new
+
+    @property
+    def completion_rate(self) -> float | None:
+        """The share of attempts that are a match, None before the first."""
+        return self.matches / self.attempts if self.attempts else None
+
+    @property
+    def tokens_an_attempt(self) -> float | None:
+        """Tokens of an attempt on average, None before the first."""
+        return self.tokens / self.attempts if self.attempts else None
+
+
+@dataclass(frozen=True)
+class MemorizationStudy(Study):
+    """Shortest path against sampling, from the same prefix for the same seconds.
+
+    seconds: of each method. new_tokens: of the sampled methods, one each; none leaves the search alone. matches: the
+    search ends with so many, None for no such limit. max_tokens: of a match of the search, prefix included. batch: the
+    most attempts at once, None for as many as is quick.
+    """
+
+    kind: ClassVar[str] = "memorization"
+    title: ClassVar[str] = "Memorization"
+    question: ClassVar[str] = "How much does the model know by heart, and how fast can it be found?"
+
+    prefix: str = URL_PREFIX
+    pattern: str = URL_PATTERN
+    encoding: Encoding = Encoding.ALL
+    decoding: Decoding = field(default_factory=lambda: Decoding(top_k=40))
+    max_tokens: int = 256
+    seconds: float = 7.0
+    matches: int | None = None
+    new_tokens: tuple[int, ...] = NEW_TOKENS
+    batch: int | None = None
+    validator: Validator = field(default_factory=Unchecked)
+    seed: int = 0
+
+    @property
+    def query(self) -> Query:
+        """What is asked, the same for every method."""
+        return Query(
+            self.pattern,
+            prefix=self.prefix,
+            encoding=self.encoding,
+            decoding=self.decoding,
+            max_tokens=self.max_tokens,
+        )
+
+    def units(self) -> tuple[Unit, ...]:
+        """The search, then one unit for each number of tokens."""
+        self._check()
+        sampled = [
+            Unit(sampled_key(count), f"sampled, {count} token{'s' if count > 1 else ''}") for count in self.new_tokens
+        ]
+        return (Unit(SEARCH, SEARCH), *sampled)
+
+    def _check(self) -> None:
+        if not (math.isfinite(self.seconds) and self.seconds > 0.0):
+            raise QueryError(f"Each method needs a time above 0 seconds, not {self.seconds}.")
+        if any(not 1 <= count <= self.max_tokens for count in self.new_tokens):
+            raise QueryError(f"A sample has between 1 and {self.max_tokens} new tokens, the longest match.")
+        if len(set(self.new_tokens)) < len(self.new_tokens):
+            raise QueryError("Two sampled methods have the same number of new tokens.")
+        if self.matches is not None and self.matches < 1:
+            raise QueryError(f"A search is for at least 1 match, not {self.matches}.")
+        if self.batch is not None and self.batch < 1:
+            raise QueryError(f"A batch has at least 1 attempt, not {self.batch}.")
+        if self.seed < 0:
+            raise QueryError(f"The seed is at least 0, not {self.seed}.")
+        check_settings(self.validator)
+        _ = self.query  # which checks itself
+
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        """The rows of one method (see the module). Raises the errors of compilation and of the validator."""
+        check = open_validator(self.validator, Limits(), bench.compiler)
+        model = bench.model
+        yield {
+            ROW: BEGIN,
+            "method": unit.label,
+            "known": check.known,
+            "model": model.name,
+            "fingerprint": model.fingerprint,
+            "device": str(model.device),
+            "dtype": str(model.dtype).removeprefix("torch."),
+            "seconds_allowed": self.seconds,
+        }
+        model.read(model.tokenizer.encode("warm"), begin_of_text=False)  # before the clock starts
+        if unit.key == SEARCH:
+            yield from self._searched(bench, _Ledger(check))
+        else:
+            count = next(count for count in self.new_tokens if sampled_key(count) == unit.key)
+            yield from self._sampled(count, bench, _Ledger(check))
+
+    def _searched(self, bench: Bench, ledger: _Ledger) -> Iterator[Row | None]:
+        limits = Limits(matches=self.matches, expansions=None, seconds=self.seconds)
+        run = search(bench.model, self.query, limits=limits, compiler=bench.compiler, stop=bench.stop)
+        while not run.finished:
+            matches = run.poll(0.0)
+            yield None
+            for match in matches:
+                yield from ledger.attempt(match.text, len(match.token_ids) - match.prefix_tokens, match.seconds)
+                if bench.stop():
+                    return
+            if matches:
+                yield ledger.batch(matches[-1].seconds)
+        if bench.stop():
+            return
+        progress = run.progress
+        yield ledger.summary(
+            progress.seconds_total,
+            progress.ended,
+            forwards=progress.forwards,
+            tokens_computed=progress.tokens_computed,
+            seconds_model=progress.seconds_model,
+        )
+
+    def _sampled(self, new_tokens: int, bench: Bench, ledger: _Ledger) -> Iterator[Row | None]:
+        compiled = compile_query(self.query, bench.model.tokenizer, Limits(), bench.compiler)
+        prefixes = drawn_prefixes(compiled, Sampling(count=DRAWN_PREFIXES, seed=self.seed))
+        sampler = SampledGeneration(
+            bench.model,
+            prefixes,
+            new_tokens,
+            self.decoding,
+            seed=self.seed,
+            longest_batch=self.seconds / 4.0,
+            most=self.batch,
+        )
+        seconds, attempts = 0.0, iter(sampler)
+        while seconds < self.seconds:
+            begun = time.perf_counter()
+            batch = next(attempts)
+            seconds += time.perf_counter() - begun
+            yield None
+            if bench.stop():
+                return
+            if batch is not None:
+                for attempt in batch:
+                    yield from ledger.attempt(longest_match(compiled.language.whole, attempt), attempt.tokens, seconds)
+                    if bench.stop():
+                        return
+                yield ledger.batch(seconds)
+        yield ledger.summary(
+            seconds,
+            "seconds",
+            forwards=sampler.forwards,
+            tokens_computed=None,
+            seconds_model=sampler.seconds_model,
+        )
+
+
+def longest_match(automaton: ByteAutomaton, attempt: Attempt) -> str | None:
+    """The longest beginning of prefix and continuation that is in the language, None where there is none.
+
+    The beginning has at least the whole prefix and one byte more, unless the prefix alone is all there is to match.
+    """
+    data = attempt.prefix.encode() + attempt.continuation
+    state, end = 0, -1
+    for place, byte in enumerate(data, start=1):
+        state = int(automaton.transitions[state, byte])
+        if state < 0:
+            break
+        if automaton.final[state]:
+            end = place
+    return None if end < len(attempt.prefix.encode()) else data[:end].decode()
+
+
+class _Ledger:
+    """Tells each string once and counts the rest."""
+
+    def __init__(self, check: Check) -> None:
+        self._check = check
+        self._seen: set[str] = set()
+        self._batch = Tally()
+        self._all = Tally()
+
+    def attempt(self, text: str | None, tokens: int, seconds: float) -> Iterator[Row | None]:
+        """One attempt that gave this match, or none."""
+        one = Tally(attempts=1, tokens=tokens)
+        if text is not None:
+            is_new = text not in self._seen
+            if is_new:
+                self._seen.add(text)
+                yield None  # to validate may take a while
+            is_valid = self._check.is_valid(text)
+            one = replace(one, matches=1, valid=int(is_valid), new=int(is_new), new_valid=int(is_new and is_valid))
+        self._batch += one
+        if one.new:
+            so_far = self._all + self._batch
+            yield {
+                ROW: MATCH,
+                "text": text,
+                "seconds": seconds,
+                "valid": bool(one.valid),
+                "tokens": tokens,
+                "attempts": so_far.attempts,
+                "matches": so_far.matches,
+            }
+
+    def batch(self, seconds: float) -> Row:
+        """The counts since the last batch."""
+        row = {ROW: BATCH, "seconds": seconds, **self._batch.to_json()}
+        self._all, self._batch = self._all + self._batch, Tally()
+        return row
+
+    def summary(self, seconds: float, ended: str, **more: Any) -> Row:
+        """The counts of all batches."""
+        tally = self._all
+        return {
+            ROW: SUMMARY,
+            "seconds": seconds,
+            "ended": ended,
+            **tally.to_json(),
+            "duplicates": tally.duplicates,
+            "completion_rate": tally.completion_rate,
+            "tokens_an_attempt": tally.tokens_an_attempt,
+            **more,
+        }

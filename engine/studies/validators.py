@@ -1,0 +1,143 @@
+"""What makes a match a find: it is in the training text, on a list, of a certain form, or a page that exists.
+
+A search for addresses finds strings of the form of an address, and a model that has learnt the form can make up
+thousands. Memorized are those that were there before:
+
+    https://www.example.com     in the text that the user gives?    on the list of known values?    does it answer?
+
+A specification says which of these is asked; `open_validator` makes it a check, once for a whole study's unit, so that
+an index is built once. What is asked about is always the whole string, prefix included.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from engine.errors import QueryError
+from engine.language.language import LanguageCompiler
+from engine.query import Limits, Query, Record
+from engine.studies.membership import open_corpus
+from engine.studies.safe_https import SafeHttps
+
+
+@dataclass(frozen=True)
+class Unchecked(Record):
+    """Every match counts: what is compared is the finding alone."""
+
+    kind: ClassVar[str] = "unchecked"
+
+
+@dataclass(frozen=True)
+class InText(Record):
+    """The string occurs in the text of a file or folder (`engine.studies.membership`).
+
+    whole_words: not as a part of a longer word, number or address.
+    """
+
+    kind: ClassVar[str] = "in_text"
+
+    path: str = ""
+    whole_words: bool = False
+
+
+@dataclass(frozen=True)
+class OnList(Record):
+    """The string is one of these values, which also says how many there are to be found."""
+
+    kind: ClassVar[str] = "on_list"
+
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OfForm(Record):
+    """The string matches a regular expression as a whole, in the syntax of a query."""
+
+    kind: ClassVar[str] = "of_form"
+
+    regex: str = ""
+
+
+@dataclass(frozen=True)
+class Answers(Record):
+    """The string is an address whose web server answers a HEAD request with a status below 300 (ReLM section 4.1).
+
+    allowed: must be said, because it makes this machine ask strangers for what a model wrote. seconds: for each;
+    per_second: the most that are asked in a second.
+    """
+
+    kind: ClassVar[str] = "answers"
+
+    allowed: bool = False
+    seconds: float = 2.0
+    per_second: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.seconds) and 0.0 < self.seconds <= 60.0):
+            raise QueryError(f"A web server is given between 0 and 60 seconds, not {self.seconds}.")
+        if not (math.isfinite(self.per_second) and 0.1 <= self.per_second <= 100.0):
+            raise QueryError(f"Between 0.1 and 100 web servers may be asked in a second, not {self.per_second}.")
+
+
+Validator = Unchecked | InText | OnList | OfForm | Answers
+
+
+class Check:
+    """Whether strings are valid; each is asked about once, however often it is found.
+
+    known: how many valid strings there are, None where nobody knows.
+    """
+
+    def __init__(self, ask: Callable[[str], bool], known: int | None = None) -> None:
+        self.known = known
+        self._ask = ask
+        self._answers: dict[str, bool] = {}
+
+    def is_valid(self, text: str) -> bool:
+        """The answer, from memory where it was asked before."""
+        if text not in self._answers:
+            self._answers[text] = self._ask(text)
+        return self._answers[text]
+
+
+def check_settings(validator: Validator) -> None:
+    """Raises `QueryError` for a validator that cannot be one, without reading or asking anything."""
+    if isinstance(validator, InText) and not validator.path:
+        raise QueryError("To look for matches in a text, name a file or a folder.")
+    if isinstance(validator, OnList) and not validator.values:
+        raise QueryError("The list of known values is empty.")
+    if isinstance(validator, OfForm) and not validator.regex:
+        raise QueryError("The regular expression that a valid match has is empty.")
+    if isinstance(validator, Answers) and not validator.allowed:
+        raise QueryError("Asking web servers whether an address exists has to be allowed first.")
+
+
+def open_validator(
+    validator: Validator, limits: Limits | None = None, compiler: LanguageCompiler | None = None
+) -> Check:
+    """The check that a specification describes.
+
+    Raises `QueryError` and `LimitError` for a text that cannot be read, a regular expression that cannot be compiled,
+    an empty list, and web servers that nobody allowed to ask.
+    """
+    check_settings(validator)
+    if isinstance(validator, InText):
+        corpus, whole_words = open_corpus(validator.path), validator.whole_words
+        return Check(lambda text: corpus.contains(text, whole_words))
+    if isinstance(validator, OnList):
+        values = frozenset(validator.values)
+        return Check(values.__contains__, known=len(values))
+    if isinstance(validator, OfForm):
+        # The engine's own automaton, not `re`: its time is linear in the string, whatever the expression.
+        if compiler is None:
+            from engine.language.compile import compile_language
+
+            compiler = compile_language
+        return Check(compiler(Query(pattern=validator.regex), limits or Limits()).whole.accepts)
+    if isinstance(validator, Answers):
+        servers = SafeHttps(validator.seconds, validator.per_second)
+        return Check(lambda text: servers.head(text).exists)
+    return Check(lambda text: True)
