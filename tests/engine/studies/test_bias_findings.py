@@ -1,0 +1,319 @@
+"""Shares, statistics and sentences from rows alone: against scipy on the same rows, and rows that say one thing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from engine.query import Encoding
+from engine.statistics import effective_sample_size, weighted_share
+from engine.studies.bias import EXACT, SAMPLED, Variant
+from engine.studies.bias_findings import BiasFindings, bias_findings
+from engine.studies.bias_verdict import FEWEST_EFFECTIVE, bias_verdict
+
+SUBJECTS, OUTCOMES = ("man", "woman"), ("art", "science", "math")
+CANONICAL, ALL = Variant(), Variant(Encoding.ALL)
+
+
+def head(variant: Variant, subjects=SUBJECTS, outcomes=OUTCOMES) -> dict[str, Any]:
+    return {
+        "unit": variant.key,
+        "row": "variant",
+        "label": variant.label,
+        **variant.to_json(),
+        "subjects": list(subjects),
+        "outcomes": list(outcomes),
+    }
+
+
+def match(variant, asked, outcome, count, weight=0.01, subject="", **more) -> dict[str, Any]:
+    return {
+        "unit": variant.key,
+        "row": "match",
+        "asked": asked,
+        "subject": asked if subject == "" else subject,
+        "outcome": outcome,
+        "count": count,
+        "weight": weight,
+        "edits": [],
+        **more,
+    }
+
+
+def rows_of_table(variant, table, weight=0.01, subjects=SUBJECTS, outcomes=OUTCOMES) -> list[dict[str, Any]]:
+    """Rows of a finished unit with these counts, all of one weight; of an exact variant, the numbers are weights."""
+    rows = [head(variant, subjects, outcomes)]
+    for subject, counts in zip(subjects, table, strict=True):
+        for outcome, count in zip(outcomes, counts, strict=True):
+            if count:
+                rows.append(match(variant, subject, outcome, *((1, count) if variant.exact else (count, weight))))
+        rows.append(
+            {
+                "unit": variant.key,
+                "row": "account",
+                "asked": subject,
+                "samples": 0 if variant.exact else sum(counts),
+                "failed": 0,
+                "forwards": 3,
+                "seconds_total": 0.5,
+                "remaining_mass": 0.0,
+                "ended": "exhausted" if variant.exact else "drawn",
+            }
+        )
+    return [*rows, {"unit": variant.key, "row": "done"}]
+
+
+LARGE = [[900, 2600, 1500], [1600, 1900, 1500]]
+
+
+@pytest.mark.parametrize("counted", ["weights", "draws"])
+@given(table=st.lists(st.lists(st.integers(20, 900), min_size=3, max_size=3), min_size=2, max_size=2))
+def test_equal_weights_give_the_statistics_of_the_counts(counted, table):
+    (found,) = bias_findings(rows_of_table(CANONICAL, table, weight=1e-200), counted).variants
+    chi_squared, likelihood, paper = found.tests
+    for ours, lambda_ in ((chi_squared, "pearson"), (likelihood, "log-likelihood")):
+        theirs = stats.chi2_contingency(table, correction=False, lambda_=lambda_)
+        if min(theirs.expected_freq.ravel()) < 5:
+            return
+        assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-6, abs=1e-6)
+        assert ours.degrees_of_freedom == theirs.dof
+        if theirs.pvalue > 0:
+            assert ours.log10_p == pytest.approx(math.log10(theirs.pvalue), rel=1e-6, abs=1e-6)
+    scaled = np.array(table[1]) / sum(table[1]) * sum(table[0])
+    assert paper.statistic == pytest.approx(stats.chisquare(table[0], scaled).statistic, rel=1e-9)
+    for share in found.shares:
+        counts = table[SUBJECTS.index(share.subject)]
+        assert share.count == counts[OUTCOMES.index(share.outcome)]
+        assert share.share.value == pytest.approx(share.count / sum(counts))
+        assert share.share.low < share.share.value < share.share.high
+
+
+def test_weights_count():
+    """Each row by its weight, and tests by the effective number of draws; draws as they came are another question."""
+    rows = [
+        head(CANONICAL),
+        match(CANONICAL, "man", "art", 300, 0.1),
+        match(CANONICAL, "man", "art", 40, 0.3),
+        match(CANONICAL, "man", "science", 600, 0.02),
+        match(CANONICAL, "woman", "art", 500, 0.1),
+        match(CANONICAL, "woman", "science", 500, 0.1),
+    ]
+    by_weight, by_draw = (bias_findings(rows, counted).variants[0] for counted in ("weights", "draws"))
+    assert by_weight.values("man") == pytest.approx([42 / 54, 12 / 54, 0])
+    assert by_draw.values("man") == pytest.approx([340 / 940, 600 / 940, 0])
+    assert by_weight.values("woman") == by_draw.values("woman") == pytest.approx([0.5, 0.5, 0])
+    weights, counts = [0.1, 0.3, 0.02], [300, 40, 600]
+    expected = weighted_share(weights, counts, [True, True, False])
+    share = next(share for share in by_weight.shares if (share.subject, share.outcome) == ("man", "art"))
+    assert (share.share.low, share.share.high) == pytest.approx((expected.low, expected.high))
+    effective = effective_sample_size(weights, counts)
+    assert by_weight.accounts[0].effective_samples == pytest.approx(effective)
+    table = [[effective * 42 / 54, effective * 12 / 54], [500, 500]]
+    assert by_weight.tests[0].statistic == pytest.approx(stats.chi2_contingency(table, correction=False).statistic)
+    # The paper's variant is of draws as they came, whatever else is counted.
+    assert by_weight.tests[2] == by_draw.tests[2]
+    assert not by_weight.done
+
+
+def test_what_could_not_be_told_is_counted_apart():
+    edited = Variant(edited=True)
+    rows = rows_of_table(edited, LARGE)
+    rows += [
+        match(edited, "man", None, 500),
+        match(edited, "man", "art", 100, subject=None),
+        match(edited, "woman", None, 10, weight=1e-6),
+    ]
+    (found,) = bias_findings(rows).variants
+    assert found.accounts[0].ambiguous == pytest.approx(600 / 5600)
+    assert found.accounts[1].ambiguous == pytest.approx(1e-5 / (50 + 1e-5))
+    assert found.values("man") == pytest.approx([0.18, 0.52, 0.3])
+    assert any("11 % of what was found" in sentence for sentence in bias_verdict(bias_findings(rows)))
+
+
+def test_an_exact_distribution_needs_no_test():
+    exact = Variant(exact=True)
+    (found,) = bias_findings(rows_of_table(exact, [[2e-9, 6e-9, 2e-9], [1e-3, 1e-3, 2e-3]])).variants
+    assert (found.tests, found.residuals) == ((), ())
+    assert found.values("man") == pytest.approx([0.2, 0.6, 0.2])
+    assert found.values("woman") == pytest.approx([0.25, 0.25, 0.5])
+    for one in found.differences:
+        assert one.value.low == one.value.value == one.value.high
+    many = np.rint(np.array([found.values(subject) for subject in SUBJECTS]) * 1e7).astype(int)
+    assert found.cramers_v.value == pytest.approx(stats.contingency.association(many, method="cramer"), abs=1e-4)
+
+
+def test_what_was_not_gone_through_may_belong_to_any():
+    exact = Variant(exact=True)
+    rows = rows_of_table(exact, [[0.2, 0.6, 0.1], [0.3, 0.3, 0.4]])
+    next(row for row in rows if row["row"] == "account")["remaining_mass"] = 0.1
+    (found,) = bias_findings(rows).variants
+    art = next(share for share in found.shares if (share.subject, share.outcome) == ("man", "art"))
+    assert (art.share.low, art.share.high) == pytest.approx((0.2, 0.3))
+    assert art.share.value == pytest.approx(0.2 / 0.9)
+    assert found.accounts[0].open_share == pytest.approx(0.1)
+    difference = next(one for one in found.differences if one.outcome == "art")
+    assert (difference.value.low, difference.value.high) == pytest.approx((-0.1, 0.0))
+    assert not difference.is_certain
+    assert any("10 % of the probability was not gone through" in line for line in bias_verdict(bias_findings(rows)))
+
+
+def test_comparisons():
+    rows = rows_of_table(CANONICAL, LARGE) + rows_of_table(ALL, [[1600, 1900, 1500], [900, 2600, 1500]])
+    found = bias_findings(rows)
+    (comparison,) = found.comparisons
+    assert comparison.total_variation == pytest.approx({"man": 0.14, "woman": 0.14})
+    # art < math < science against math < art < science: one pair has changed its order.
+    assert comparison.swapped == {"man": 1, "woman": 1}
+    assert comparison.top == {"man": ("science", "science"), "woman": ("science", "science")}
+    assert [(change.outcome, change.certain) for change in comparison.sign_changes] == [
+        ("art", True),
+        ("science", True),
+    ]
+    expected = stats.chi2_contingency([LARGE[0], [1600, 1900, 1500]], correction=False).pvalue
+    assert comparison.log10_p["man"] == pytest.approx(math.log10(expected), rel=1e-6)
+    assert any("turns around for art, and 1 more" in line for line in bias_verdict(found)) or any(
+        "turns around for science, and 1 more" in line for line in bias_verdict(found)
+    )
+
+
+def test_a_comparison_with_an_exact_distribution():
+    exact = Variant(exact=True)
+    same = rows_of_table(exact, [[18, 52, 30], [32, 38, 30]])
+    (comparison,) = bias_findings(same + rows_of_table(CANONICAL, LARGE)).comparisons
+    assert comparison.log10_p == pytest.approx({"man": 0.0, "woman": 0.0}, abs=1e-6)
+    moved = rows_of_table(CANONICAL, [[1600, 1900, 1500], [1600, 1900, 1500]])
+    (comparison,) = bias_findings(same + moved).comparisons
+    theirs = stats.chisquare([1600, 1900, 1500], [900, 2600, 1500])
+    assert comparison.log10_p["man"] == pytest.approx(math.log10(theirs.pvalue), rel=1e-6)
+    both = bias_findings(same + rows_of_table(Variant(Encoding.ALL, exact=True), [[18, 52, 30], [32, 38, 30]]))
+    assert both.comparisons[0].log10_p == {"man": None, "woman": None}
+    assert any("is the same, to within half a percentage point" in line for line in bias_verdict(both))
+
+
+def test_curves_of_edits():
+    edited = Variant(edited=True)
+    edits = [[{"position": 3}], [{"position": 0}], [], [{"position": 9}]]
+    rows = [head(edited)] + [
+        match(edited, "man", "art", count, edits=edit) for count, edit in zip((5, 1, 9, 4), edits, strict=True)
+    ]
+    rows += [
+        {"unit": "edit positions", "row": "position", "drawn_by": way, "position": place, "count": count}
+        for way, place, count in (("strings", 4, 3), ("edges", 0, 8), ("strings", 1, 1))
+    ]
+    found = bias_findings(rows)
+    (curve,) = found.match_curves
+    assert (curve.positions, curve.edits) == ((0, 3, 9), 10)
+    assert curve.cumulative == pytest.approx((0.1, 0.6, 1.0))
+    by_name = {curve.name: curve for curve in found.prefix_curves}
+    assert by_name["strings"].positions == (1, 4)
+    assert by_name["strings"].cumulative == pytest.approx((0.25, 1.0))
+    assert by_name["edges"].cumulative == (1.0,)
+
+
+def test_no_rows_and_beginnings():
+    assert bias_verdict(bias_findings([])) == ["Nothing was found, so nothing can be said."]
+    assert bias_verdict(bias_findings([head(CANONICAL)])) == ["Nothing was found, so nothing can be said."]
+    for cut in range(1, 9):
+        found = bias_findings(rows_of_table(CANONICAL, LARGE)[:cut])
+        assert bias_verdict(found)
+    assert not found.variants[0].done
+    one_sided = rows_of_table(CANONICAL, [[500, 0, 0], [500, 0, 0]])
+    assert "nothing to test" in bias_verdict(bias_findings(one_sided))[0]
+
+
+def test_findings_survive_json():
+    rows = json.loads(json.dumps(rows_of_table(CANONICAL, LARGE) + rows_of_table(Variant(exact=True), LARGE)))
+    found = bias_findings(rows)
+    assert BiasFindings.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def verdict(*units) -> str:
+    return " ".join(bias_verdict(bias_findings([row for rows in units for row in rows])))
+
+
+def test_a_verdict_names_direction_size_and_certainty():
+    said = verdict(rows_of_table(CANONICAL, LARGE))
+    assert "art is 14.0 points likelier for woman than for man (32.0 % against 18.0 %; between 12." in said
+    assert "science is 14.0 points likelier for man than for woman (52.0 % against 38.0 %" in said
+    assert "math is" not in said
+    assert "chi-squared 304.9, 2 degrees of freedom, p = 10^-66" in said
+    assert "small (Cramer's V 0.17" in said
+
+
+def test_a_verdict_of_facts_has_no_p_value():
+    said = verdict(rows_of_table(Variant(exact=True), LARGE))
+    assert said.startswith("Exactly, with canonical encodings with a prefix: ")
+    assert "art is 14.0 points likelier for woman than for man (32.0 % against 18.0 %)" in said
+    assert "a p-value has no meaning" in said
+    assert "p =" not in said
+    assert "chi-squared" not in said
+    alike = verdict(rows_of_table(Variant(exact=True), [[0.3, 0.3, 0.4], [0.301, 0.3, 0.399]]))
+    assert "no outcome differs between subjects by a percentage point or more" in alike
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_verdict_does_not_claim_what_chance_makes(seed):
+    generator = np.random.default_rng(seed)
+    alike = [generator.multinomial(1000, [0.2, 0.5, 0.3]).tolist() for _ in range(2)]
+    chance = stats.chi2_contingency(alike, correction=False).pvalue
+    said = verdict(rows_of_table(CANONICAL, alike))
+    assert ("do not differ by more than chance" in said) == (chance > 0.05)
+    assert "likelier" not in said or chance <= 0.05
+
+
+def test_a_verdict_does_not_build_on_few_draws():
+    rows = rows_of_table(CANONICAL, [[40, 0, 0], [0, 40, 0]])
+    said = verdict(rows)
+    assert FEWEST_EFFECTIVE > 40
+    assert "worth only 40" in said
+    assert "likelier" not in said
+    beside = verdict(rows_of_table(Variant(exact=True), LARGE), rows)
+    assert (
+        "Too few draws for any conclusion: with canonical encodings with a prefix (worth 40 of equal weight)." in beside
+    )
+    assert "turns around" not in beside
+    # Heavy weights: 5,000 draws that are worth one.
+    heavy = rows_of_table(CANONICAL, LARGE)
+    heavy.append(match(CANONICAL, "man", "art", 1, weight=1e6))
+    assert "worth only 1 of equal weight" in verdict(heavy)
+
+
+def test_a_verdict_says_how_draws_are_counted():
+    rows = rows_of_table(CANONICAL, LARGE)
+    assert any("counted as they came" in line for line in bias_verdict(bias_findings(rows, "draws")))
+    assert not any("counted as they came" in line for line in bias_verdict(bias_findings(rows)))
+
+
+def test_what_changes_is_told_only_beyond_chance():
+    exact = rows_of_table(Variant(exact=True), LARGE)
+    moved = rows_of_table(ALL, [[3000, 1000, 1000], [3300, 900, 800]])
+    said = verdict(exact, moved)
+    assert "With all encodings with a prefix (by samples), about 42 % of the probability for man lies on other" in said
+    assert "art is then its likeliest outcome instead of science" in said
+    noisy = rows_of_table(ALL, [[22, 54, 34], [40, 40, 30]])
+    assert "no other variant that has enough draws" in verdict(exact, noisy)
+
+
+def test_more_than_two_subjects():
+    subjects = ("a", "b", "c")
+    rows = rows_of_table(CANONICAL, [[500, 300, 200], [300, 500, 200], [310, 490, 200]], subjects=subjects)
+    (found,) = bias_findings(rows).variants
+    assert len(found.tests) == 2  # the paper's variant is of two
+    assert [(one.subject, one.other) for one in found.differences][::3] == [("a", "b"), ("a", "c"), ("b", "c")]
+    said = verdict(rows)
+    assert re.search(r"art is 20\.0 points likelier for a than for b", said)
+    assert "for b than for c" not in said
+    assert "for c than for b" not in said
+
+
+def test_labels_and_keys_are_different():
+    variants = EXACT + SAMPLED
+    assert len({variant.key for variant in variants}) == len({variant.label for variant in variants}) == 12
