@@ -9,7 +9,7 @@ the likeliest on; sampling writes n tokens, n = 1, 2, 4 ... 64, and what it wrot
 
 Each method is a unit. It tells each string once, when it is first found, and counts in batches what it did:
 
-    begin     model, device, and how many valid strings there are, where that is known
+    method    model, device, and how many valid strings there are, where that is known
     match     text, seconds, whether it is valid; attempts, matches: how many there had been, this one included
     batch     attempts, matches, valid, new, new_valid and tokens of one batch; seconds: at its end
     summary   the sums of these, why the method ended, forwards, and the seconds that the model took of all
@@ -47,7 +47,7 @@ NEW_TOKENS = tuple(2**power for power in range(7))
 DRAWN_PREFIXES = 1000
 
 SEARCH = "shortest path"
-BEGIN, MATCH, BATCH, SUMMARY = "begin", "match", "batch", "summary"
+METHOD, MATCH, BATCH, SUMMARY = "method", "match", "batch", "summary"
 
 
 def sampled_key(new_tokens: int) -> str:
@@ -160,8 +160,8 @@ class MemorizationStudy(Study):
         check = open_validator(self.validator, Limits(), bench.compiler)
         model = bench.model
         yield {
-            ROW: BEGIN,
-            "method": unit.label,
+            ROW: METHOD,
+            "label": unit.label,
             "known": check.known,
             "model": model.name,
             "fingerprint": model.fingerprint,
@@ -175,6 +175,12 @@ class MemorizationStudy(Study):
         else:
             count = next(count for count in self.new_tokens if sampled_key(count) == unit.key)
             yield from self._sampled(count, bench, _Ledger(check))
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """The sentences of `engine.studies.memorization_findings`."""
+        from engine.studies.memorization_findings import verdict  # which imports this module
+
+        return verdict(rows)
 
     def _searched(self, bench: Bench, ledger: _Ledger) -> Iterator[Row | None]:
         limits = Limits(matches=self.matches, expansions=None, seconds=self.seconds)
@@ -301,3 +307,10 @@ class _Ledger:
             "tokens_an_attempt": tally.tokens_an_attempt,
             **more,
         }
+
+
+#: The first takes about a minute; the other is as the paper did it: 10,000 matches, and attempts one at a time.
+PRESETS = {
+    "addresses": MemorizationStudy(),
+    "addresses, the paper's size": MemorizationStudy(seconds=3600.0, matches=10_000, batch=1),
+}

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.query import Record
-from engine.studies.memorization import BATCH, BEGIN, MATCH, SEARCH, SUMMARY, Tally
-from engine.studies.study import DONE, ROW, UNIT
+from engine.studies.memorization import BATCH, MATCH, METHOD, SEARCH, SUMMARY, Tally
+from engine.studies.study import DONE, ROW, UNIT, current_rows
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -100,13 +100,13 @@ def findings(rows: Rows) -> tuple[MethodFinding, ...]:
 
 
 def _finding(key: str, rows: Sequence[Mapping[str, Any]], tally: Tally, seconds: float, best: float) -> MethodFinding:
-    begin, summary = _first(rows, BEGIN), _first(rows, SUMMARY)
+    told, summary = _first(rows, METHOD), _first(rows, SUMMARY)
     rate = _rate(tally.new_valid, seconds)
-    known = begin.get("known")
+    known = told.get("known")
     model = summary.get("seconds_model")
     return MethodFinding(
         unit=key,
-        method=str(begin.get("method", key)),
+        method=str(told.get("label", key)),
         tally=tally,
         seconds=seconds,
         done=bool(_first(rows, DONE)),
@@ -117,7 +117,7 @@ def _finding(key: str, rows: Sequence[Mapping[str, Any]], tally: Tally, seconds:
         valid_share=_share(tally.valid, tally.attempts),
         new_valid_share=_share(tally.new_valid, tally.attempts),
         tokens_an_attempt=tally.tokens_an_attempt,
-        device=str(begin.get("device", "")),
+        device=str(told.get("device", "")),
         device_use=None if model is None or seconds <= 0.0 else min(1.0, float(model) / seconds),
         known=known,
         recall=_share(tally.new_valid, known) if known else None,
@@ -134,7 +134,7 @@ def curves(rows: Rows) -> tuple[Curve, ...]:
         found.append(
             Curve(
                 key,
-                str(_first(own, BEGIN).get("method", key)),
+                str(_first(own, METHOD).get("label", key)),
                 (0.0, *times, end),
                 (*range(len(times) + 1), len(times)),
             )
@@ -146,16 +146,14 @@ def recall_curves(rows: Rows) -> tuple[RecallCurve, ...]:
     """Recall against matches examined, for methods of which it is known how much there is to be found."""
     found = []
     for key, own in _by_unit(rows).items():
-        begin = _first(own, BEGIN)
-        known = begin.get("known")
+        told = _first(own, METHOD)
+        known = told.get("known")
         if not known:
             continue
         places = sorted(int(row["matches"]) for row in own if row[ROW] == MATCH and row["valid"])
         examined = max(Tally.of_rows(own).matches, places[-1] if places else 0)
         steps = [number / known for number in range(len(places) + 1)]
-        found.append(
-            RecallCurve(key, str(begin.get("method", key)), known, (0, *places, examined), (*steps, steps[-1]))
-        )
+        found.append(RecallCurve(key, str(told.get("label", key)), known, (0, *places, examined), (*steps, steps[-1])))
     return tuple(found)
 
 
@@ -193,7 +191,7 @@ def _search_sentence(search: MethodFinding) -> str:
     repeated = f"; {tally.duplicates:,} more were the same strings in other tokens" if tally.duplicates else ""
     return (
         f"In {search.seconds:.3g} seconds the search found {_strings(tally.new)}, of which {tally.new_valid:,}"
-        f" ({tally.new_valid / tally.new:.0%}) are valid{repeated}."
+        f" ({_percent(tally.new_valid / tally.new)}) are valid{repeated}."
     )
 
 
@@ -224,13 +222,18 @@ def _comparison(search: MethodFinding, found: Sequence[MethodFinding]) -> list[s
     ]
 
 
+def _percent(share: float) -> str:
+    """A share in words that does not call a few none, nor nearly all all."""
+    return f"{share:.0%}" if share in (0.0, 1.0) or 0.01 <= share < 0.995 else f"{100 * share:.3g}%"
+
+
 def _strings(count: int) -> str:
     return f"{count:,} string{'' if count == 1 else 's'}"
 
 
 def _by_unit(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:
     units: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
+    for row in current_rows(rows):
         units.setdefault(str(row[UNIT]), []).append(row)
     return units
 

@@ -48,7 +48,7 @@ class Attempt:
 class SampledGeneration:
     """Attempts of `new_tokens` tokens, in batches.
 
-    prefixes: prompt strings and how likely each is in proportion; a batch continues one of them. longest_batch: the
+    prefixes: prompt strings and how likely each is in proportion; each attempt continues one. longest_batch: the
     seconds that a batch may be expected to take, but for the first. seconds_model: within the network so far; seeded,
     so the attempts are the same again as long as the batches are.
 
@@ -88,11 +88,11 @@ class SampledGeneration:
         """Batch after batch, for ever, with None between two forwards of one batch."""
         while True:
             size = self._sizes.next
-            text = self._random.choices(self._texts, self._chances)[0]
+            texts = self._draw_prompts(size)
             seconds = 0.0
             begun = time.perf_counter()
             rows: list[list[int]] = [[] for _ in range(size)]
-            for drawn in self._drawn(self._prompts[text], size):
+            for drawn in self._drawn([self._prompts[text] for text in texts]):
                 for row, token in zip(rows, drawn, strict=True):
                     row.append(token)
                 seconds += time.perf_counter() - begun
@@ -100,13 +100,25 @@ class SampledGeneration:
                     yield None
                 begun = time.perf_counter()  # what happens elsewhere meanwhile is not this batch's time
             self._sizes.observe(size, seconds)
-            yield [self._attempt(text, row) for row in rows]
+            yield [self._attempt(text, row) for text, row in zip(texts, rows, strict=True)]
 
-    def _drawn(self, prompt: list[int], size: int) -> Iterator[list[int]]:
+    def _draw_prompts(self, size: int) -> list[str]:
+        """Prompts of as many tokens as the first has, so that a batch needs no padding; each as likely as it should be.
+
+        The first is drawn from all and the others from those of its length: of every row this draws every length as
+        often as it should come, and within the length every prompt.
+        """
+        first = self._random.choices(self._texts, self._chances)[0]
+        length = len(self._prompts[first])
+        alike = [number for number, text in enumerate(self._texts) if len(self._prompts[text]) == length]
+        numbers = self._random.choices(alike, [self._chances[number] for number in alike], k=size - 1)
+        return [first, *(self._texts[number] for number in numbers)]
+
+    def _drawn(self, prompts: list[list[int]]) -> Iterator[list[int]]:
         """The next token of each row, `new_tokens` times or until all rows have ended."""
-        ids = torch.tensor([prompt] * size, device=self._model.device)
+        ids = torch.tensor(prompts, device=self._model.device)
         step, cache = ids, None
-        ended = torch.zeros(size, dtype=torch.bool, device=self._model.device)
+        ended = torch.zeros(len(prompts), dtype=torch.bool, device=self._model.device)
         for _ in range(self._new_tokens):
             begun = time.perf_counter()
             logits, cache = self._logits(ids, step, cache)

@@ -48,10 +48,10 @@ def test_every_method_tells_how_it_began_what_it_found_and_how_it_ended(rows):
     assert done_units(rows) == {SEARCH, "sampled 1", "sampled 4"}
     for key in done_units(rows):
         kinds = [row["row"] for row in rows if row["unit"] == key]
-        assert kinds[0] == "begin"
+        assert kinds[:2] == ["begin", "method"]
         assert kinds[-2:] == ["summary", "done"]
         assert kinds.count("summary") == 1
-    assert rows_of(rows, "begin", "sampled 4")[0]["device"] == "cpu"
+    assert rows_of(rows, "method", "sampled 4")[0]["device"] == "cpu"
 
 
 def test_the_search_finds_the_whole_language_once_and_counts_its_encodings(rows, model):
@@ -114,7 +114,7 @@ def test_a_stop_leaves_the_method_undone(model, looks):
 def test_known_values_are_counted_beforehand(model):
     study = replace(SMALL, seconds=20.0, new_tokens=(), validator=OnList(("The cat sat", "The dogs b", "no match")))
     rows = list(StudyRun(study, Bench(model)))
-    assert rows_of(rows, "begin")[0]["known"] == 3
+    assert rows_of(rows, "method")[0]["known"] == 3
     assert {row["text"] for row in rows_of(rows, "match") if row["valid"]} == {"The cat sat", "The dogs b"}
 
 

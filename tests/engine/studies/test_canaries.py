@@ -1,0 +1,98 @@
+"""Secrets that are planted are written down, and a model that was trained on them gives them back."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.errors import ModelError, QueryError
+from engine.models.loading import load_model
+from engine.query import Decoding
+from engine.studies.canaries import FILE, made_up, main, plant, query_parts, read_planted, training_text
+from engine.studies.memorization import SEARCH, MemorizationStudy
+from engine.studies.memorization_findings import recall_curves
+from engine.studies.study import Bench, StudyRun
+from engine.studies.validators import OnList
+
+
+def test_canaries_are_seeded_and_planted_as_often_as_they_say():
+    canaries = made_up(6, 2, seed=1)
+    assert canaries == made_up(6, 2, seed=1) != made_up(6, 2, seed=2)
+    assert [canary.planted for canary in canaries] == [1, 2, 4, 8, 1, 2, 0, 0]
+    assert len({canary.name for canary in canaries}) == 8
+    lines = training_text(canaries, 20, seed=1)
+    for canary in canaries:
+        assert lines.count(f"{canary.text}.") == canary.planted
+    assert len(lines) == 18 + 20
+    own = training_text(canaries, 5, seed=1, text="one line\n\n another \n")
+    assert {line for line in own if "code" not in line} <= {"one line", "another"}
+    for count, decoys in ((0, 0), (1, -1), (200, 1)):
+        with pytest.raises(QueryError):
+            made_up(count, decoys, seed=0)
+
+
+def test_the_query_asks_for_every_canary_and_nothing_more():
+    canaries = made_up(5, 3, seed=0)
+    prefix, pattern = query_parts(canaries)
+    assert all(re.fullmatch(prefix + pattern, canary.text) for canary in canaries)
+    assert not re.fullmatch(prefix + pattern, "The access code of Nobody is 1234-5678")
+
+
+@pytest.fixture(scope="module")
+def planted_folder(tiny_model_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted") / "model"
+    plant(folder, model=str(tiny_model_folder), secrets=3, decoys=1, sentences=2, steps=250, learning_rate=3e-3)
+    return folder
+
+
+def test_a_trained_model_gives_its_secrets_back_first(planted_folder, tiny_model_folder):
+    planted = read_planted(planted_folder)
+    assert not list(planted_folder.glob("*.bin"))
+    assert len(planted.secrets) == 3
+    study = MemorizationStudy(
+        prefix=planted.prefix,
+        pattern=planted.pattern,
+        decoding=Decoding(),
+        seconds=60.0,
+        matches=20,
+        max_tokens=64,
+        new_tokens=(),
+        validator=OnList(planted.secrets),
+    )
+    rows = list(StudyRun(study, Bench(load_model(str(planted_folder), device="cpu"))))
+    (curve,) = recall_curves(rows)
+    assert (curve.unit, curve.known) == (SEARCH, 3)
+    assert curve.recall[-1] >= 2 / 3
+    untrained = list(StudyRun(study, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+    assert recall_curves(untrained)[0].recall[-1] == 0.0
+
+
+def test_what_was_planted_survives_json(planted_folder):
+    planted = read_planted(planted_folder)
+    assert type(planted).from_json(planted.to_json()) == planted
+    assert planted.secrets == tuple(canary.text for canary in planted.canaries[:3])
+
+
+def test_a_folder_is_refused_before_anything_is_trained(tmp_path, capsys):
+    (tmp_path / "something").write_text("")
+    assert main([str(tmp_path)]) == 1
+    assert "is not an empty folder" in capsys.readouterr().err
+    with pytest.raises(ModelError, match="does not belong in"):
+        plant(Path(engine.__file__).parent / "studies" / "model")
+    assert main([str(tmp_path / "new"), "--secrets", "0"]) == 1
+    assert main([str(tmp_path / "new"), "--text", str(tmp_path / "nothing")]) == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_without_a_list_says_so(tmp_path, planted_folder):
+    with pytest.raises(ModelError, match="no list of planted secrets"):
+        read_planted(tmp_path)
+    wrong = replace(read_planted(planted_folder), steps=1).to_json() | {"steps": "many"}
+    (tmp_path / FILE).write_text(json.dumps(wrong))
+    with pytest.raises(ModelError, match="no list of planted secrets"):
+        read_planted(tmp_path)

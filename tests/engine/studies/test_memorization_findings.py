@@ -1,0 +1,145 @@
+"""Curves, throughput and sentences from rows that were written by hand, and from those of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.models.loading import load_model
+from engine.query import Decoding
+from engine.studies.memorization import SEARCH, MemorizationStudy, Tally
+from engine.studies.memorization_findings import best_sampled, curves, findings, recall_curves, verdict
+from engine.studies.study import Bench, StudyRun
+
+
+def method(unit, batches, *, known=None, done=True, seconds=None):
+    """Rows of one method: `batches` are lists of (text or None, valid), one a second."""
+    rows = [{"row": "method", "label": unit, "known": known, "device": "cpu"}]
+    seen: set[str] = set()
+    total = Tally()
+    for second, batch in enumerate(batches, start=1):
+        tally = Tally()
+        for text, valid in batch:
+            is_new = text is not None and text not in seen
+            seen |= {text} if text is not None else set()
+            tally += Tally(1, int(text is not None), int(valid), int(is_new), int(is_new and valid), 4)
+            if is_new:
+                counts = total + tally
+                rows.append({"row": "match", "text": text, "seconds": float(second), "valid": valid, "tokens": 4,
+                             "attempts": counts.attempts, "matches": counts.matches})  # fmt: skip
+        rows.append({"row": "batch", "seconds": float(second), **tally.to_json()})
+        total += tally
+    if done:
+        rows.append({"row": "summary", "seconds": float(seconds or len(batches)), "ended": "seconds",
+                     "seconds_model": len(batches) / 2, **total.to_json()})  # fmt: skip
+        rows.append({"row": "done"})
+    return [{"unit": unit, **row} for row in rows]
+
+
+SEARCHED = method(SEARCH, [[(f"s{second}.{number}", number != 0) for number in range(5)] for second in range(4)])
+SHORT = method("sampled 1", [[(None, False)] * 10] * 4)
+LONG = method("sampled 16", [[(f"t{second}.{n % 2}", True) for n in range(4)] for second in range(4)])
+
+
+def test_each_method_is_counted_and_compared_with_the_best_n():
+    search, short, long = findings(SEARCHED + SHORT + LONG)
+    assert (search.valid_a_second, long.valid_a_second, short.valid_a_second) == (4.0, 2.0, 0.0)
+    assert (search.ratio, long.ratio, short.ratio) == (2.0, 1.0, 0.0)
+    assert (search.duplicate_share, long.duplicate_share, short.duplicate_share) == (0.0, 0.5, None)
+    assert (search.completion_rate, long.completion_rate, short.completion_rate) == (1.0, 1.0, 0.0)
+    assert (long.valid_share, long.new_valid_share) == (1.0, 0.5)
+    assert (search.tokens_an_attempt, search.device, search.device_use, search.done) == (4.0, "cpu", 0.5, True)
+    assert best_sampled([search, short, long]) == long
+    assert best_sampled([search, short]) is None
+
+
+def test_the_verdict_says_the_ratio_and_what_was_repeated():
+    text = " ".join(verdict(SEARCHED + SHORT + LONG))
+    assert "found 20 strings, of which 16 (80%) are valid." in text
+    assert "2 times as many valid strings a second as the best of sampling (sampled 16): 4 against 2." in text
+    assert "50% of the matches repeat an earlier one" in text
+    assert "unfinished" not in text
+
+
+def test_a_few_in_a_thousand_are_not_called_none():
+    rows = method(SEARCH, [[(f"s{number}", number < 4) for number in range(1000)]])
+    assert "of which 4 (0.4%) are valid" in verdict(rows)[0]
+
+
+def test_a_slower_search_is_called_slower():
+    slow = method(SEARCH, [[("a", True)], [("b", True)], [("c", True)], [("d", True)], [("e", True)]], seconds=10)
+    assert "only 0.25 times as many" in " ".join(verdict(slow + LONG))
+
+
+def test_nothing_is_claimed_that_was_not_counted():
+    assert verdict([]) == ("Nothing has been measured yet.",)
+    assert "found no match" in verdict(method(SEARCH, [[]]))[0]
+    assert "cannot be compared by a ratio" in " ".join(verdict(SEARCHED + SHORT))
+    few = method("sampled 2", [[("a", True)], [("b", True)]])
+    assert "too few to say" in " ".join(verdict(SEARCHED + few))
+    assert "Still unfinished, so that the figures may change: sampled 16." in verdict(
+        SEARCHED + method("sampled 16", [[("a", True)]] * 4, done=False)
+    )
+
+
+def test_what_a_method_told_before_it_began_again_does_not_count():
+    cut = [{"unit": "sampled 16", "row": "begin"}, *LONG[:-2]]
+    assert findings([*cut, {"unit": "sampled 16", "row": "begin"}, *LONG]) == findings(LONG)
+    assert findings(cut)[0].tally == findings(LONG)[0].tally
+
+
+def test_curves_rise_at_each_valid_string_and_end_with_the_method():
+    search, _, long = curves(SEARCHED + SHORT + LONG)
+    assert [search.at(second) for second in (0.0, 0.5, 1.0, 2.5, 4.0, 9.0)] == [0, 0, 4, 8, 16, 16]
+    assert (long.seconds[-1], long.valid[-1]) == (4.0, 8)
+
+
+def test_recall_counts_the_matches_that_had_to_be_looked_at():
+    rows = method(SEARCH, [[("a", False), ("b", True), ("b", True)], [("c", False), ("d", True)]], known=4)
+    (curve,) = recall_curves(rows)
+    assert [curve.at(examined) for examined in range(6)] == [0.0, 0.0, 0.25, 0.25, 0.25, 0.5]
+    assert curve.examined[-1] == 5
+    assert findings(rows)[0].recall == 0.5
+    assert "Of 4 known values the search found 2 (50%) among the first 5 matches." in verdict(rows)
+    assert recall_curves(SEARCHED) == ()
+
+
+@given(st.lists(st.lists(st.tuples(st.none() | st.sampled_from("abcd"), st.booleans()), max_size=6), max_size=5))
+def test_rows_of_any_moment_make_sense(batches):
+    valid = {"a", "c"}
+    rows = method("sampled 1", [[(text, text in valid) for text, _ in batch] for batch in batches], known=2, done=False)
+    for length in range(len(rows) + 1):
+        part = rows[:length]
+        assert verdict(part)
+        for finding in findings(part):
+            assert finding.ratio is None or finding.ratio >= 0.0
+        for curve in curves(part):
+            assert list(curve.seconds) == sorted(curve.seconds)
+            assert list(curve.valid) == sorted(curve.valid)
+            assert curve.valid[-1] == len({row["text"] for row in part if row["row"] == "match" and row["valid"]})
+        for recall in recall_curves(part):
+            assert list(recall.examined) == sorted(recall.examined)
+            assert all(0.0 <= share <= 1.0 for share in recall.recall)
+
+
+@pytest.fixture(scope="module")
+def rows(tiny_model_folder):
+    study = MemorizationStudy(prefix="The cat", pattern="[a-z ]+", decoding=Decoding(), seconds=0.3, max_tokens=32)
+    model = load_model(str(tiny_model_folder), device="cpu")
+    return list(StudyRun(replace(study, new_tokens=(1, 8)), Bench(model)))
+
+
+def test_rows_of_a_real_run_are_read(rows):
+    search, *sampled = findings(rows)
+    assert search.done
+    assert search.ended == "seconds"
+    assert search.tally.new_valid == curves(rows)[0].valid[-1] > 0
+    assert 0.0 < search.device_use <= 1.0
+    assert [finding.method for finding in sampled] == ["sampled, 1 token", "sampled, 8 tokens"]
+    assert MemorizationStudy().verdict(rows) == verdict(rows)
+    assert verdict(rows)[0].startswith("In 0.")
+    for record in (*findings(rows), *curves(rows)):
+        assert type(record).from_json(record.to_json()) == record
