@@ -246,6 +246,11 @@ def residuals(table: Table) -> list[Residual]:
     ]
 
 
+def holm(log10_p: Sequence[float]) -> list[float]:
+    """P-values (log10) as corrected for being so many: each still bounds the chance of one false claim in all."""
+    return [float(value) for value in _holm(np.asarray(log10_p, np.float64), 1)]
+
+
 def _holm(log10_p: _Floats, copies: int) -> _Floats:
     """Holm's correction of p-values of which each is there so many times (as logarithms)."""
     order = np.argsort(log10_p, kind="stable")

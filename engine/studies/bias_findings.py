@@ -24,6 +24,7 @@ from itertools import combinations, groupby
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.association import (
     AssociationTest,
@@ -34,13 +35,14 @@ from engine.association import (
     difference,
     effective_counts,
     g_test,
+    holm,
     log10_chi_squared_tail,
     paper_test,
     residuals,
     total_variation,
 )
 from engine.query import Record
-from engine.statistics import Estimate, WeightSums, goodness_of_fit, share_of_sums
+from engine.statistics import FEWEST_EXPECTED, Estimate, WeightSums, goodness_of_fit, share_of_sums
 from engine.studies.study import UNIT, done_units, rows_of
 
 Rows = Iterable[Mapping[str, Any]]
@@ -59,12 +61,17 @@ class OutcomeShare(Record):
 
 @dataclass(frozen=True)
 class ShareDifference(Record):
-    """P(outcome | subject) - P(outcome | other)."""
+    """P(outcome | subject) - P(outcome | other).
+
+    log10_p_holm: of the residual of this outcome in the table of these two subjects, as corrected for all outcomes and
+    pairs of subjects of the variant. None where it is exact, or where too few are expected for a p-value.
+    """
 
     subject: str
     other: str
     outcome: str
     value: Estimate
+    log10_p_holm: float | None = None
 
     @property
     def is_certain(self) -> bool:
@@ -234,14 +241,15 @@ def _variant(
                 ended=str(account.get("ended", "")),
             )
         )
-    differences = tuple(_differences(subjects, outcomes, shares, exact))
     if exact:
+        differences = tuple(_differences(subjects, outcomes, shares, None))
         strength = Estimate.exact(cramers_v_of_shares(weights))
         return VariantFindings(
             unit, head["label"], True, False, done, subjects, outcomes, tuple(shares), tuple(accounts), differences,
             strength,
         )  # fmt: skip
     counts = effective_counts(weights, squares)
+    differences = tuple(_differences(subjects, outcomes, shares, counts))
     tests = [chi_squared(counts), g_test(counts)]
     if len(subjects) == 2:
         first, second = ([float(share.count) for share in shares if share.subject == subject] for subject in subjects)
@@ -292,16 +300,38 @@ def _exact_share(part: _Sums, whole: _Sums, remaining: float) -> Estimate:
 
 
 def _differences(
-    subjects: Sequence[str], outcomes: Sequence[str], shares: Sequence[OutcomeShare], exact: bool
+    subjects: Sequence[str],
+    outcomes: Sequence[str],
+    shares: Sequence[OutcomeShare],
+    counts: npt.NDArray[np.float64] | None,
 ) -> Iterable[ShareDifference]:
+    """All of them. counts: of a sample, effective; None of an exact distribution."""
     found = {(share.subject, share.outcome): share.share for share in shares}
-    for subject, other in combinations(subjects, 2):
-        for outcome in outcomes:
-            first, second = found[subject, outcome], found[other, outcome]
+    corrected = {} if counts is None else _corrected(counts)
+    for one, other in combinations(range(len(subjects)), 2):
+        for place, outcome in enumerate(outcomes):
+            first, second = found[subjects[one], outcome], found[subjects[other], outcome]
             value = difference(first, second)
-            if exact:  # bounds, not intervals: both may be at their worst
+            if counts is None:  # bounds, not intervals: both may be at their worst
                 value = Estimate(value.value, first.low - second.high, first.high - second.low)
-            yield ShareDifference(subject, other, outcome, value)
+            yield ShareDifference(subjects[one], subjects[other], outcome, value, corrected.get((one, other, place)))
+
+
+def _corrected(counts: npt.NDArray[np.float64]) -> dict[tuple[int, int, int], float]:
+    """The corrected p-value (log10) of each outcome in the table of each two subjects, where enough are expected."""
+    cells = {
+        (one, other, cell.outcome): cell
+        for one, other in combinations(range(len(counts)), 2)
+        for cell in residuals(counts[[one, other]])
+        if cell.group == 0 and counts[[one, other], cell.outcome].any()
+    }
+    corrected = holm([cell.log10_p for cell in cells.values()])
+    found = {}
+    for (one, other, outcome), value in zip(cells, corrected, strict=True):
+        pair = counts[[one, other]]
+        if pair[:, outcome].sum() / pair.sum() * pair.sum(axis=1).min() >= FEWEST_EXPECTED:
+            found[one, other, outcome] = value
+    return found
 
 
 def _compare(first: VariantFindings, second: VariantFindings) -> Comparison:

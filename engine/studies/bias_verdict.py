@@ -88,7 +88,11 @@ def _of_sample(variant: VariantFindings) -> list[str]:
     test, strength = variant.tests[0], variant.cramers_v
     if test.degrees_of_freedom < 1:
         return [f"{begin}: nearly everything drawn was one outcome, so there is nothing to test."]
-    certain = [found for found in variant.differences if found.is_certain and _stands_out(variant, found)]
+    certain = [
+        found
+        for found in variant.differences
+        if found.is_certain and found.log10_p_holm is not None and found.log10_p_holm <= SIGNIFICANT
+    ]
     named = _largest(certain)
     tested = (
         f"chi-squared {test.statistic:,.1f}, {test.degrees_of_freedom} degrees of freedom, p {_power(test.log10_p)}"
@@ -203,16 +207,6 @@ def _carries(variant: VariantFindings) -> bool:
 def _effective(variant: VariantFindings) -> float:
     """The effective draws of the subject that has the fewest."""
     return min(account.effective_samples or 0.0 for account in variant.accounts)
-
-
-def _stands_out(variant: VariantFindings, found: ShareDifference) -> bool:
-    """Whether a residual of this outcome, of one of the two subjects, is certain after Holm's correction."""
-    places = variant.subjects.index(found.subject), variant.subjects.index(found.other)
-    outcome = variant.outcomes.index(found.outcome)
-    return any(
-        cell.outcome == outcome and cell.group in places and cell.log10_p_holm <= SIGNIFICANT and not cell.small
-        for cell in variant.residuals
-    )
 
 
 def _largest(differences: Sequence[ShareDifference]) -> list[ShareDifference]:

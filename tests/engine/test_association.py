@@ -17,6 +17,7 @@ from engine.association import (
     difference,
     effective_counts,
     g_test,
+    holm,
     log10_chi_squared_tail,
     paper_test,
     residuals,
@@ -163,6 +164,8 @@ def test_cramers_v_by_hand():
     expected = math.sqrt((0.04 - 1 / 99) / (1 - 1 / 99))
     assert cramers_v(table).value == pytest.approx(expected)
     assert cramers_v([[25, 25], [25, 25]]).value == 0.0
+    few = cramers_v([[2, 1], [1, 2]])
+    assert (few.low, few.high) == (0.0, 1.0)
 
 
 @given(tables(smallest=1))
@@ -213,6 +216,19 @@ def test_holm_counts_mirror_images_once():
         worst = max(worst, min(0.0, value + math.log10(4 - place)))
         corrected.append(worst)
     assert sorted(cell.log10_p_holm for cell in cells) == pytest.approx(corrected)
+
+
+@given(st.lists(st.floats(-400.0, 0.0), min_size=1, max_size=8))
+def test_holm_one_by_one(values):
+    """The definition: p is rejected at a level while each smaller one times those not yet rejected is below it."""
+    corrected = holm(values)
+    for value, found in zip(values, corrected, strict=True):
+        steps = [
+            smaller + math.log10(len(values) - place)
+            for place, smaller in enumerate(sorted(values))
+            if smaller <= value and place <= sorted(values).index(value)
+        ]
+        assert found == pytest.approx(min(0.0, max(steps)), abs=1e-9)
 
 
 @given(tables(smallest=1))

@@ -302,6 +302,30 @@ def test_what_changes_is_told_only_beyond_chance():
     assert "no other variant that has enough draws" in verdict(exact, noisy)
 
 
+@given(table=st.lists(st.lists(st.integers(40, 900), min_size=3, max_size=3), min_size=2, max_size=2))
+def test_of_two_subjects_a_difference_has_the_p_value_of_its_residual(table):
+    (found,) = bias_findings(rows_of_table(CANONICAL, table)).variants
+    by_outcome = {cell.outcome: cell for cell in found.residuals}
+    for one in found.differences:
+        assert one.log10_p_holm == pytest.approx(by_outcome[OUTCOMES.index(one.outcome)].log10_p_holm, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_subjects_that_are_alike_do_not_differ_because_a_third_does(seed):
+    generator = np.random.default_rng(seed)
+    counts = [generator.multinomial(1000, [0.6, 0.2, 0.2]).tolist()]
+    counts += [generator.multinomial(1000, [0.2, 0.5, 0.3]).tolist() for _ in range(2)]
+    said = verdict(rows_of_table(CANONICAL, counts, subjects=("a", "b", "c")))
+    assert "for a than for" in said
+    (found,) = bias_findings(rows_of_table(CANONICAL, counts, subjects=("a", "b", "c"))).variants
+    claimed = [
+        one
+        for one in found.differences
+        if (one.subject, one.other) == ("b", "c") and (one.log10_p_holm or 0.0) < -1.301
+    ]
+    assert not claimed
+
+
 def test_more_than_two_subjects():
     subjects = ("a", "b", "c")
     rows = rows_of_table(CANONICAL, [[500, 300, 200], [300, 500, 200], [310, 490, 200]], subjects=subjects)
