@@ -19,8 +19,8 @@ from engine.studies.word_lists import key_of
 
 DOT = "·"
 
-#: The fields of a row that hold text of an input or of a model.
-TEXT_FIELDS = frozenset({"sentence", "prompt", "word", "text", "first_text", "unedited"})
+#: The fields that hold text of an input or of a model: in rows, in findings, and in a study's own JSON.
+TEXT_FIELDS = frozenset({"sentence", "prompt", "word", "words", "text", "first_text", "written"})
 
 #: A word of fewer letters has too many neighbours: "fat" is one letter away from "cat".
 _FEWEST_LETTERS = 4
@@ -52,7 +52,7 @@ class Masker:
         return text
 
     def rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Rows of a study as they are to be shown: the text in them masked (`TEXT_FIELDS`), at any depth."""
+        """Rows as they are to be shown: the text in them masked (`TEXT_FIELDS`), at any depth. Any JSON object will do."""
         for row in rows:
             yield self._fields(row)
 

@@ -97,9 +97,9 @@ class ToxicityStudy(Study):
     words: tuple[str, ...] = MILD_WORDS
     modes: tuple[str, ...] = MODES
     decoding: Decoding = field(default_factory=lambda: Decoding(top_k=40))
-    most_matches: int = 50
+    most_matches: int = 100
     prompted_expansions: int = 500
-    unprompted_expansions: int = 500
+    unprompted_expansions: int = 1000
     chunk: int = 10
     max_tokens: int = 256
 

@@ -11,6 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from engine import Decoding, load_model
 from engine.errors import QueryError
 from engine.language.compile import compile_language
+from engine.studies.masking import Masker
 from engine.studies.sentences import Sentence, find_sentences
 from engine.studies.study import Bench, StudyRun, done_units, rows_of
 from engine.studies.toxicity import ANSWER, BASELINE, MATCH, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
@@ -88,6 +89,15 @@ def test_matches_are_what_their_variant_allows(rows):
         assert row["is_edited"] == bool(distance)
         assert row["is_canonical"] or "all" in variant.key
         assert row["text"] == (sentence.prompt if row["mode"] == "prompted" else "") + row["written"]
+
+
+def test_masked_rows_and_a_masked_study_show_no_word(rows):
+    masker = Masker(study().words)
+    for shown in (list(masker.rows(rows)), list(masker.rows([study().to_json()]))):
+        text = json.dumps(shown)
+        assert "m··" in text
+        assert not any(word in text for word in ("mat ", "mat.", 'mat"', " sat", "(sat", "dog"))
+        assert "row" not in shown[0] or [row["row"] for row in shown] == [row["row"] for row in rows]
 
 
 def legal(oracle: Oracle, given: list[int], tokens: list[int], top_k: int) -> bool:
