@@ -77,7 +77,7 @@ class ClozeStudy(Study):
     top_k: int | None = 1000
     answers: int = 5
     answers_with_end: int = 1
-    expansions: int = 500
+    expansions: int = 250
 
     def __post_init__(self) -> None:
         Decoding(top_k=self.top_k)

@@ -34,6 +34,8 @@ OWN_PASSAGES = Path(__file__).resolve().parents[2] / "assets" / "passages.jsonl"
 #: Characters of a passage, passages of a file, and bytes of a line (JSON may spell a character with six).
 MOST_CHARACTERS, MOST_PASSAGES = 20_000, 20_000
 MOST_LINE_BYTES = 8 * MOST_CHARACTERS
+#: Lines that are read, empty ones included.
+_MOST_LINES = 10 * MOST_PASSAGES
 
 _PLAIN = {"“": '"', "”": '"', "„": '"', "``": '"', "''": '"', "‘": "'", "’": "'"}
 _QUOTES = re.compile("|".join(map(re.escape, _PLAIN)))
@@ -102,8 +104,8 @@ def passages_of_lines(lines: Iterable[str], count: int | None = None) -> tuple[P
     passages: list[Passage] = []
     is_json: bool | None = None
     for number, line in enumerate(lines, start=1):
-        if count is not None and len(passages) >= count:
-            break
+        if number > _MOST_LINES:
+            raise LimitError(f"The passages have more than the limit of {_MOST_LINES:,} lines.", limit="passages")
         if not line.strip():
             continue
         if len(passages) >= MOST_PASSAGES:
@@ -114,6 +116,8 @@ def passages_of_lines(lines: Iterable[str], count: int | None = None) -> tuple[P
         if is_json is None:
             is_json = line.lstrip().startswith("{")
         passages.append(split_passage(_text_of_json(line, where) if is_json else line, where))
+        if len(passages) == count:
+            break  # nobody reads on, whatever there may be
     if not passages:
         raise QueryError("There are no passages.")
     return tuple(passages)

@@ -1,0 +1,239 @@
+"""What the rows of a cloze test say: accuracies, whether the variants differ, and a verdict in sentences.
+
+    words of the context    16 of 20 right    80 %   (58 to 92)
+    any word                 9 of 20 right    45 %   (26 to 66)
+    only the first right 7, only the second 0         p = 0.016, corrected for the number of comparisons 0.047
+
+A passage whose search was cut before its first match was certain is undecided. It is not right, and it is not known to
+be wrong: an accuracy is told together with what it would be were all of these right, and a comparison of two variants
+leaves out what is undecided in either. A passage that could not be asked has an error and counts nowhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from engine.paired import PairedTest, holm, paired_test, proportion
+from engine.query import Record
+from engine.statistics import Estimate
+from engine.studies.cloze import ANSWER, LABELS, VARIANTS
+from engine.studies.study import rows_of
+
+#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
+SIGNIFICANT = 0.05
+#: How many of the most frequent answers are told.
+FREQUENT = 5
+
+Rows = Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class WordShare(Record):
+    """A word, how often it is the answer (or the truth), and its share of all of these."""
+
+    word: str
+    count: int
+    share: float
+
+
+@dataclass(frozen=True)
+class VariantResult(Record):
+    """One variant over its passages.
+
+    asked: passages, those with an error left out; undecided: cut before the first match was certain. accuracy: right of
+    asked, with Wilson's interval; at_most: were all undecided ones right. truth_listed: passages whose truth is among
+    the answers that were found. frequent: the most frequent first answers; frequent_share: of these together.
+    expansions: on average, those of the context left out.
+    """
+
+    variant: str
+    label: str
+    asked: int
+    right: int
+    undecided: int
+    errors: int
+    accuracy: Estimate
+    at_most: float
+    truth_listed: int
+    frequent: tuple[WordShare, ...]
+    frequent_share: float
+    expansions: float
+
+
+@dataclass(frozen=True)
+class Comparison(Record):
+    """Two variants on the passages that both decided. corrected_p_value: for the number of comparisons (Holm)."""
+
+    first: str
+    second: str
+    test: PairedTest
+    corrected_p_value: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the variants differ by more than chance explains."""
+        return self.corrected_p_value < SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class Example(Record):
+    """One passage: its answers by variant, best first (none where undecided), and where the truth ranks in them."""
+
+    passage: int
+    context: str
+    truth: str
+    answers: dict[str, tuple[str, ...]]
+    ranks: dict[str, int | None]
+    undecided: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClozeFindings(Record):
+    """All that the rows say. truths: the most frequent last words, to hold against the frequent answers."""
+
+    variants: tuple[VariantResult, ...]
+    comparisons: tuple[Comparison, ...]
+    truths: tuple[WordShare, ...]
+    verdict: tuple[str, ...]
+
+
+def cloze_findings(rows: Rows) -> ClozeFindings:
+    """The findings of these rows, which may be those of a study that is not finished."""
+    answers = _answers(rows)
+    variants = tuple(_variant(name, answers[name]) for name in answers)
+    comparisons = _comparisons(answers)
+    truths = {number: row["truth"] for of_variant in answers.values() for number, row in of_variant.items()}
+    return ClozeFindings(variants, comparisons, _shares(truths.values()), tuple(_verdict(variants, comparisons)))
+
+
+def examples(rows: Rows) -> list[Example]:
+    """The passages with what each variant made of them, in their order."""
+    answers = _answers(rows)
+    numbers = sorted({number for of_variant in answers.values() for number in of_variant})
+    found = []
+    for number in numbers:
+        asked = {name: of_variant[number] for name, of_variant in answers.items() if number in of_variant}
+        any_row = next(iter(asked.values()))
+        found.append(
+            Example(
+                passage=number,
+                context=any_row["context"],
+                truth=any_row["truth"],
+                answers={name: tuple(answer["word"] for answer in row["answers"]) for name, row in asked.items()},
+                ranks={name: row["rank"] for name, row in asked.items()},
+                undecided=tuple(name for name, row in asked.items() if _is_undecided(row)),
+            )
+        )
+    return found
+
+
+Answers = dict[str, dict[int, Mapping[str, Any]]]
+
+
+def _answers(rows: Rows) -> Answers:
+    """The row of each passage by variant; of a passage that was asked again after an interruption, the last."""
+    answers: Answers = {}
+    for row in rows_of(rows, ANSWER):
+        answers.setdefault(row["variant"], {})[row["passage"]] = row
+    return {name: answers[name] for name in VARIANTS if name in answers}
+
+
+def _is_undecided(row: Mapping[str, Any]) -> bool:
+    return bool(row["cut"]) and not row["answers"]
+
+
+def _variant(name: str, rows: Mapping[int, Mapping[str, Any]]) -> VariantResult:
+    asked = [row for row in rows.values() if not row["error"]]
+    right = sum(row["right"] for row in asked)
+    undecided = sum(map(_is_undecided, asked))
+    firsts = [row["answers"][0]["word"] for row in asked if row["answers"]]
+    frequent = _shares(firsts)
+    return VariantResult(
+        variant=name,
+        label=LABELS[name],
+        asked=len(asked),
+        right=right,
+        undecided=undecided,
+        errors=len(rows) - len(asked),
+        accuracy=proportion(right, len(asked)),
+        at_most=(right + undecided) / len(asked) if asked else 1.0,
+        truth_listed=sum(row["rank"] is not None for row in asked),
+        frequent=frequent,
+        frequent_share=sum(each.count for each in frequent) / len(firsts) if firsts else 0.0,
+        expansions=sum(row["expansions"] for row in asked) / len(asked) if asked else 0.0,
+    )
+
+
+def _shares(words: Iterable[str]) -> tuple[WordShare, ...]:
+    counts = Counter(words)
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:FREQUENT]
+    return tuple(WordShare(word, count, count / counts.total()) for word, count in most)
+
+
+def _comparisons(answers: Answers) -> tuple[Comparison, ...]:
+    compared = []
+    for first, second in combinations(answers, 2):
+        both = [
+            (answers[first][number], answers[second][number])
+            for number in answers[first]
+            if number in answers[second]
+            and not any(row["error"] or _is_undecided(row) for row in (answers[first][number], answers[second][number]))
+        ]
+        test = paired_test([bool(one["right"]) for one, _ in both], [bool(other["right"]) for _, other in both])
+        compared.append((first, second, test))
+    corrected = holm([test.p_value for _, _, test in compared])
+    return tuple(Comparison(*each, p_value) for each, p_value in zip(compared, corrected, strict=True))
+
+
+def _verdict(variants: Sequence[VariantResult], comparisons: Sequence[Comparison]) -> Iterable[str]:
+    if not any(result.asked for result in variants):
+        yield "No passage has been asked yet."
+        return
+    for result in variants:
+        if result.asked:
+            yield _accuracy_sentence(result)
+    certain = [each for each in comparisons if each.is_significant]
+    for each in certain:
+        yield _comparison_sentence(each)
+    if comparisons and not certain:
+        yield "Between no two ways of asking is the difference larger than chance could make it on so many passages."
+    for result in variants:
+        if result.asked - result.undecided - result.errors > FREQUENT and result.frequent_share >= 0.1:
+            words = ", ".join(f"“{each.word}”" for each in result.frequent if each.count > 1)
+            if words:
+                share = sum(each.share for each in result.frequent if each.count > 1)
+                yield f"Of the answers with {result.label}, {share:.0%} are {words}."
+    if errors := max(result.errors for result in variants):
+        yield f"{errors} passages could not be asked in at least one way, and count nowhere."
+
+
+def _accuracy_sentence(result: VariantResult) -> str:
+    said = (
+        f"With {result.label} the model finds the last word of {result.right} in {result.asked} passages"
+        f" ({_interval(result.accuracy)})"
+    )
+    if not result.undecided:
+        return f"{said}."
+    return (
+        f"{said}; {result.undecided} more were cut before their answer was certain, so without that limit"
+        f" it would be between {result.accuracy.value:.0%} and {result.at_most:.0%} of these passages."
+    )
+
+
+def _comparison_sentence(comparison: Comparison) -> str:
+    test, better, worse = comparison.test, comparison.first, comparison.second
+    ahead, behind = test.first_only, test.second_only
+    if behind > ahead:
+        better, worse, ahead, behind = worse, better, behind, ahead
+    return (
+        f"“{LABELS[better]}” finds more than “{LABELS[worse]}”: of {test.pairs} passages that both decided, {ahead}"
+        f" only by the former and {behind} only by the latter (p = {comparison.corrected_p_value:.2g}, corrected)."
+    )
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"{estimate.value:.0%}, 95 % interval {estimate.low:.0%} to {estimate.high:.0%}"

@@ -1,0 +1,308 @@
+"""One question put to a model in three ways, as in Figure 1 of the ReLM paper.
+
+    prompt                George Washington was born on
+    multiple choice       February 22, 1732 | July 4, 1732 | ...     easy: there are only four answers, all of them ours
+    free response         the 22nd of February in Virginia ...       hard to judge: the answer may take any form
+    structured query      every date there is, best first            the truth stands in place 13 of 744,000
+
+The third way has the strictness of the first without giving the answer away. Where the truth ranks is found by asking
+for match after match in exact order until it comes. How probable it is needs no search: its own tokens are scored.
+
+Strings are scored in the tokenizer's own encoding, so a string is one token sequence and ranks are ranks of strings.
+A probability is that of the text going on with the string, whatever follows it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from engine.errors import QueryError
+from engine.language.syntax import parse_regex
+from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
+from engine.search_run import SearchRun, search
+from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.traversal.results import Match
+
+CHOICES, FREE, STRUCTURED = "choices", "free", "structured"
+
+#: What rows tell: of a choice, of the continuation, of a match of the structured query, and of that query as a whole.
+CHOICE, CONTINUATION, MATCH, RANKING = "choice", "continuation", "match", "ranking"
+
+_MOST_TOKENS = 1 << 14
+_MOST_CHOICES, _MOST_CONTINUATION = 100, 256
+
+MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+DATES = f"({MONTHS}) ([1-9]|[12][0-9]|3[01]), [12][0-9]{{3}}"
+CAPITALS = (
+    "Abuja|Amsterdam|Ankara|Athens|Baghdad|Bangkok|Beijing|Berlin|Bern|Bogotá|Brasília|Brussels|Budapest|Buenos Aires|"
+    "Cairo|Canberra|Caracas|Copenhagen|Dakar|Damascus|Dhaka|Dublin|Hanoi|Havana|Helsinki|Islamabad|Jakarta|Jerusalem|"
+    "Kabul|Kathmandu|Khartoum|Kyiv|Lima|Lisbon|London|Madrid|Manila|Mexico City|Montevideo|Moscow|Nairobi|New Delhi|"
+    "Oslo|Ottawa|Paris|Prague|Pretoria|Quito|Rabat|Reykjavik|Riga|Rome|Santiago|Seoul|Singapore|Sofia|Stockholm|"
+    "Tallinn|Tehran|Tokyo|Tunis|Vienna|Vilnius|Warsaw|Washington|Wellington|Zagreb|"
+    "Sydney|Melbourne|Perth|Brisbane|Adelaide"
+)
+
+
+@dataclass(frozen=True)
+class KnowledgeStudy(Study):
+    """Whether a model knows one fact.
+
+    prompt: the text before the answer, without a blank at its end. truth, distractors: the answers to choose among.
+    pattern: a regular expression for every answer that is one, the truth among them. All of these follow the prompt
+    after a space. continuation: tokens of the free response. matches, expansions: how far to search for the truth.
+    """
+
+    kind: ClassVar[str] = "knowledge"
+    title: ClassVar[str] = "Knowledge"
+    question: ClassVar[str] = "Does the model know the answer, and does it depend on how it is asked?"
+
+    prompt: str = "George Washington was born on"
+    truth: str = "February 22, 1732"
+    distractors: tuple[str, ...] = ("July 4, 1732", "April 30, 1789", "December 14, 1799")
+    pattern: str = DATES
+    continuation: int = 24
+    matches: int = 500
+    expansions: int = 5_000
+
+    def __post_init__(self) -> None:
+        if not self.prompt.strip() or self.prompt != self.prompt.rstrip():
+            raise QueryError("The prompt must be a text that does not end in a blank: the space is put behind it.")
+        answers = (self.truth, *self.distractors)
+        if any(not answer or answer != answer.strip() for answer in answers):
+            raise QueryError("Each answer must be a text without blanks around it.")
+        if len(set(answers)) < len(answers):
+            raise QueryError("The truth and the distractors must all be different.")
+        if not 1 <= len(self.distractors) < _MOST_CHOICES:
+            raise QueryError(f"There must be between 1 and {_MOST_CHOICES - 1} distractors.")
+        if not 1 <= self.continuation <= _MOST_CONTINUATION:
+            raise QueryError(f"The free response has between 1 and {_MOST_CONTINUATION} tokens.")
+        if self.matches < 1 or self.expansions < 1:
+            raise QueryError("The search for the truth needs at least 1 match and 1 expansion.")
+
+    def units(self) -> tuple[Unit, ...]:
+        """The three ways. Raises `RegexError` for a malformed pattern."""
+        parse_regex(self.pattern, Limits(), "pattern")
+        return (Unit(CHOICES, "multiple choice"), Unit(FREE, "free response"), Unit(STRUCTURED, "structured query"))
+
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        """See `Study.carry_out`. Raises `QueryError` where the truth is no string of the pattern."""
+        ways = {CHOICES: self._choices, FREE: self._free, STRUCTURED: self._structured}
+        yield from ways[unit.key](bench)
+
+    def _choices(self, bench: Bench) -> Iterator[Row | None]:
+        answers = (self.truth, *self.distractors)
+        found: dict[str, float] = {}
+        for match in _matches(self._ask(bench, "|".join(map(re.escape, answers)), Limits(seconds=None))):
+            if match is not None:
+                found[_answer(match)] = match.log_prob
+            yield None
+        if bench.stop():
+            return
+        if missing := [text for text in answers if text not in found]:
+            raise QueryError(f"The model's vocabulary has no encoding of the answer {missing[0]!r}.")
+        most = max(found.values())
+        total = sum(math.exp(log_prob - most) for log_prob in found.values())
+        for text in answers:
+            yield {
+                ROW: CHOICE,
+                "text": text,
+                "is_truth": text == self.truth,
+                "log_prob": found[text],
+                "share": math.exp(found[text] - most) / total,
+            }
+
+    def _free(self, bench: Bench) -> Iterator[Row | None]:
+        """The greedy continuation is the longest of the texts that the most likely tokens spell one after the other."""
+        query = Query(
+            prefix=re.escape(self.prompt),
+            pattern=r"(?s:.)*",
+            decoding=Decoding.greedy(),
+            max_tokens=len(bench.model.tokenizer.encode(self.prompt)) + self.continuation,
+        )
+        longest: Match | None = None
+        run = search(
+            bench.model, query, ShortestPath("conditional"), Limits(seconds=None), compiler=bench.compiler,
+            stop=bench.stop,
+        )  # fmt: skip
+        for match in _matches(run):
+            if match is not None and (longest is None or len(match.token_ids) > len(longest.token_ids)):
+                longest = match
+            yield None
+        if bench.stop():
+            return
+        text = longest.text[len(longest.prefix_text) :] if longest else ""
+        tokens = len(longest.token_ids) - longest.prefix_tokens if longest else 0
+        yield {ROW: CONTINUATION, "text": text, "tokens": tokens, "has_truth": _contains(text, self.truth)}
+
+    def _structured(self, bench: Bench) -> Iterator[Row | None]:
+        # The expansions of a search count those of the prompt.
+        prompt_tokens = len(bench.model.tokenizer.encode(self.prompt))
+        limits = Limits(matches=self.matches, expansions=self.expansions + prompt_tokens, seconds=None)
+        run = self._ask(bench, self.pattern, limits)
+        if not run.compiled.accepts_text(f"{self.prompt} {self.truth}"):
+            raise QueryError(f"The truth, {self.truth!r}, is not among the answers that the pattern describes.")
+        rank, found = None, 0
+        for match in _matches(run):
+            if match is not None:
+                found += 1
+                is_truth = _answer(match) == self.truth
+                rank = found if is_truth else rank
+                yield {
+                    ROW: MATCH,
+                    "rank": found,
+                    "text": _answer(match),
+                    "is_truth": is_truth,
+                    "log_prob": match.log_prob,
+                }
+            yield None
+            if rank is not None and found >= min(20, self.matches):
+                break
+        progress = run.progress
+        log_prob = None
+        for match in _matches(self._ask(bench, re.escape(self.truth), Limits(matches=1, seconds=None))):
+            log_prob = log_prob if match is None else match.log_prob
+            yield None
+        if bench.stop() or log_prob is None:
+            return
+        yield {
+            ROW: RANKING,
+            "rank": rank,
+            "matches": found,
+            "answers": run.compiled.sizes.strings,
+            "log_prob": log_prob,
+            "expansions": max(0, progress.expansions - prompt_tokens),
+            "ended": progress.ended or "found",
+            "found_mass": progress.found_mass,
+            "remaining_mass": progress.remaining_mass,
+        }
+
+    def _ask(self, bench: Bench, pattern: str, limits: Limits) -> SearchRun:
+        query = Query(
+            prefix=re.escape(self.prompt),
+            pattern=f" ({pattern})",
+            encoding=Encoding.CANONICAL,
+            max_tokens=_MOST_TOKENS,
+        )
+        return search(bench.model, query, ShortestPath("conditional"), limits, compiler=bench.compiler, stop=bench.stop)
+
+
+#: Questions to begin with.
+PRESETS: dict[str, KnowledgeStudy] = {
+    "birth date": KnowledgeStudy(),
+    "capital": KnowledgeStudy(
+        prompt="The capital of Australia is",
+        truth="Canberra",
+        distractors=("Sydney", "Melbourne", "Perth"),
+        pattern=CAPITALS,
+    ),
+    "year": KnowledgeStudy(
+        prompt="The first human being walked on the Moon in the year",
+        truth="1969",
+        distractors=("1959", "1972", "1984"),
+        pattern="1[0-9]{3}|20[0-9]{2}",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class KnowledgeFindings(Record):
+    """What the three ways say. None where the way has not been gone, or its rows do not tell.
+
+    choices: how many; chosen: the likeliest of them; truth_share: the truth's share among them. continuation and
+    has_truth are of the free response. answers: of the pattern, None without end. rank: of the truth among them;
+    rank_at_least: known without having found it; best: the first match. log_prob: of the truth after the prompt, nats.
+    """
+
+    choices: int
+    truth: str | None
+    chosen: str | None
+    truth_share: float | None
+    continuation: str | None
+    continuation_tokens: int | None
+    has_truth: bool | None
+    answers: int | None
+    rank: int | None
+    rank_at_least: int | None
+    best: str | None
+    log_prob: float | None
+    verdict: tuple[str, ...] = ()
+
+
+def knowledge_findings(rows: Iterable[Mapping[str, Any]]) -> KnowledgeFindings:
+    """The findings of these rows, which may be those of a study that is not finished."""
+    rows = list(rows)
+    choices = {str(row["text"]): row for row in rows_of(rows, CHOICE)}
+    chosen = max(choices.values(), key=lambda row: float(row["share"]), default={})
+    truth = next((row for row in choices.values() if row["is_truth"]), {})
+    free: Mapping[str, Any] = next(reversed(rows_of(rows, CONTINUATION)), {})
+    ranking: Mapping[str, Any] = next(reversed(rows_of(rows, RANKING)), {})
+    best = next((row for row in rows_of(rows, MATCH) if row["rank"] == 1), {})
+    findings = KnowledgeFindings(
+        choices=len(choices),
+        truth=truth.get("text"),
+        chosen=chosen.get("text"),
+        truth_share=truth.get("share"),
+        continuation=free.get("text"),
+        continuation_tokens=free.get("tokens"),
+        has_truth=free.get("has_truth"),
+        answers=ranking.get("answers"),
+        rank=ranking.get("rank"),
+        rank_at_least=(ranking["rank"] or ranking["matches"] + 1) if ranking else None,
+        best=best.get("text"),
+        log_prob=ranking.get("log_prob"),
+    )
+    return replace(findings, verdict=tuple(_verdict(findings)))
+
+
+def _verdict(findings: KnowledgeFindings) -> Iterator[str]:
+    knows_choice = findings.truth is not None and findings.chosen == findings.truth
+    if findings.truth_share is not None:
+        outcome = "the right one" if knows_choice else f"“{findings.chosen}”, which is wrong"
+        yield (
+            f"Of {findings.choices} choices the model prefers {outcome};"
+            f" the right one has {findings.truth_share:.1%} of the probability among them."
+        )
+    if findings.has_truth is not None:
+        outcome = (
+            "has the right answer in it" if findings.has_truth else "does not have the right answer in these words"
+        )
+        yield f"Its greedy continuation, {findings.continuation_tokens} tokens long, {outcome}."
+    if findings.log_prob is not None and findings.rank_at_least is not None:
+        everything = f"all {findings.answers:,} answers" if findings.answers else "all answers"
+        probability = f"its probability is {math.exp(findings.log_prob):.2g}"
+        if findings.rank == 1:
+            yield f"Among {everything} of the pattern the right one is the most likely; {probability}."
+        elif findings.rank:
+            yield (
+                f"Among {everything} of the pattern the right one is in place {findings.rank:,},"
+                f" and “{findings.best}” is in the first; {probability}."
+            )
+        else:
+            yield (
+                f"Among {everything} of the pattern at least {findings.rank_at_least - 1:,} are likelier than the right"
+                f" one, which the search did not reach; {probability}."
+            )
+        if knows_choice and findings.rank != 1:
+            yield "So the model picks the answer when it is shown, and would not have put it first by itself."
+    if findings.truth is None and findings.has_truth is None and findings.log_prob is None:
+        yield "Nothing has been asked yet."
+
+
+def _matches(run: SearchRun) -> Iterator[Match | None]:
+    """The matches of a search, and None after each round, so that a stop is noticed soon."""
+    while not run.finished:
+        yield from run.poll(0.0)
+        yield None
+
+
+def _answer(match: Match) -> str:
+    return match.text[len(match.prefix_text) + 1 :]
+
+
+def _contains(text: str, truth: str) -> bool:
+    """Whether the truth stands in the text and no letter or digit touches it."""
+    return re.search(rf"(?<!\w){re.escape(truth)}(?!\w)", text) is not None
