@@ -33,6 +33,8 @@ from pathlib import Path
 import engine
 from engine.errors import ModelError, QueryError, RelensError
 from engine.query import Record
+from engine.studies.memorization import MemorizationStudy
+from engine.studies.validators import OnList
 
 FILE = "canaries.json"
 
@@ -148,6 +150,18 @@ def plant(
     planted = Planted(prefix, pattern, canaries, model, steps, seed, loss)
     (folder / FILE).write_text(json.dumps(planted.to_json(), indent=2) + "\n", encoding="utf-8")
     return planted
+
+
+def extraction_study(planted: Planted, seconds: float = 10.0) -> MemorizationStudy:
+    """The memorization study of a model with planted secrets: its recall is known, since the secrets are."""
+    return MemorizationStudy(
+        prefix=planted.prefix,
+        pattern=planted.pattern,
+        seconds=seconds,
+        max_tokens=64,
+        new_tokens=(16, 32),
+        validator=OnList(planted.secrets),
+    )
 
 
 def read_planted(folder: Path) -> Planted:

@@ -25,17 +25,16 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError
 from engine.language.automaton import ByteAutomaton
 from engine.query import Decoding, Encoding, Limits, Query, Record, Sampling
-from engine.search_run import search
-from engine.studies.sampled_generation import Attempt, SampledGeneration
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.studies.validators import Check, Unchecked, Validator, check_settings, open_validator
-from engine.tokens.compiled import compile_query
-from engine.traversal.prefixes import drawn_prefixes
+
+if TYPE_CHECKING:
+    from engine.studies.sampled_generation import Attempt
 
 URL_PREFIX = r"https://www\."
 URL_PATTERN = r"([a-zA-Z0-9]|_|-|#|%)+\.([a-zA-Z0-9]|_|-|#|%|/)+"
@@ -99,7 +98,7 @@ class Tally(Record):
 class MemorizationStudy(Study):
     """Shortest path against sampling, from the same prefix for the same seconds.
 
-    seconds: of each method. new_tokens: of the sampled methods, one each; none leaves the search alone. matches: the
+    seconds: of each method; a batch of attempts that has begun is finished, and its time counts. new_tokens: of the sampled methods, one each; none leaves the search alone. matches: the
     search ends with so many, None for no such limit. max_tokens: of a match of the search, prefix included. batch: the
     most attempts at once, None for as many as is quick.
     """
@@ -183,6 +182,9 @@ class MemorizationStudy(Study):
         return verdict(rows)
 
     def _searched(self, bench: Bench, ledger: _Ledger) -> Iterator[Row | None]:
+        # Here and below: who only describes a study, or reads its rows, does without torch.
+        from engine.search_run import search
+
         limits = Limits(matches=self.matches, expansions=None, seconds=self.seconds)
         run = search(bench.model, self.query, limits=limits, compiler=bench.compiler, stop=bench.stop)
         while not run.finished:
@@ -206,6 +208,10 @@ class MemorizationStudy(Study):
         )
 
     def _sampled(self, new_tokens: int, bench: Bench, ledger: _Ledger) -> Iterator[Row | None]:
+        from engine.studies.sampled_generation import SampledGeneration
+        from engine.tokens.compiled import compile_query
+        from engine.traversal.prefixes import drawn_prefixes
+
         compiled = compile_query(self.query, bench.model.tokenizer, Limits(), bench.compiler)
         prefixes = drawn_prefixes(compiled, Sampling(count=DRAWN_PREFIXES, seed=self.seed))
         sampler = SampledGeneration(
@@ -214,7 +220,7 @@ class MemorizationStudy(Study):
             new_tokens,
             self.decoding,
             seed=self.seed,
-            longest_batch=self.seconds / 4.0,
+            longest_batch=self.seconds / 2.0,
             most=self.batch,
         )
         seconds, attempts = 0.0, iter(sampler)

@@ -30,7 +30,10 @@ from engine.query import Decoding
 from engine.traversal.decoding import keep, tempered
 
 #: The size of a first batch.
-FIRST_BATCH = 4
+FIRST_BATCH = 8
+
+#: How much longer a batch of twice the size is expected to take: far less than twice, as long as doubling pays.
+GROWTH = 1.3
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ class _BatchSizes:
             self.next, self._settled = max(1, size // 2), True
             return
         self._best_rate = rate
-        if size * 2 > self._most or seconds * 2 > self._longest:
+        if size * 2 > self._most or seconds * GROWTH > self._longest:
             self._settled = True
         else:
             self.next = size * 2

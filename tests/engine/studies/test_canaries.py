@@ -13,11 +13,19 @@ import engine
 from engine.errors import ModelError, QueryError
 from engine.models.loading import load_model
 from engine.query import Decoding
-from engine.studies.canaries import FILE, made_up, main, plant, query_parts, read_planted, training_text
-from engine.studies.memorization import SEARCH, MemorizationStudy
+from engine.studies.canaries import (
+    FILE,
+    extraction_study,
+    made_up,
+    main,
+    plant,
+    query_parts,
+    read_planted,
+    training_text,
+)
+from engine.studies.memorization import SEARCH
 from engine.studies.memorization_findings import recall_curves
 from engine.studies.study import Bench, StudyRun
-from engine.studies.validators import OnList
 
 
 def test_canaries_are_seeded_and_planted_as_often_as_they_say():
@@ -54,16 +62,7 @@ def test_a_trained_model_gives_its_secrets_back_first(planted_folder, tiny_model
     planted = read_planted(planted_folder)
     assert not list(planted_folder.glob("*.bin"))
     assert len(planted.secrets) == 3
-    study = MemorizationStudy(
-        prefix=planted.prefix,
-        pattern=planted.pattern,
-        decoding=Decoding(),
-        seconds=60.0,
-        matches=20,
-        max_tokens=64,
-        new_tokens=(),
-        validator=OnList(planted.secrets),
-    )
+    study = replace(extraction_study(planted), decoding=Decoding(), seconds=60.0, matches=20, new_tokens=())
     rows = list(StudyRun(study, Bench(load_model(str(planted_folder), device="cpu"))))
     (curve,) = recall_curves(rows)
     assert (curve.unit, curve.known) == (SEARCH, 3)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -14,7 +16,7 @@ from engine.language.compile import compile_language
 from engine.models.loading import load_model
 from engine.query import Decoding, Limits, Query
 from engine.search_run import search
-from engine.studies.memorization import SEARCH, MemorizationStudy, Tally, longest_match
+from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, Tally, longest_match
 from engine.studies.sampled_generation import Attempt
 from engine.studies.study import Bench, StudyRun, done_units, rows_of
 from engine.studies.validators import OfForm, OnList
@@ -145,6 +147,18 @@ def test_what_the_model_cannot_hold_is_refused(model):
     study = replace(SMALL, max_tokens=200, new_tokens=(127,))
     with pytest.raises(ModelError, match="more than the model"):
         list(StudyRun(study, Bench(model), finished={SEARCH}))
+
+
+def test_a_page_that_shows_the_study_needs_no_torch():
+    code = (
+        "import sys, engine.studies.memorization_findings, engine.studies.validators; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_can_be_carried_out(name):
+    assert len(PRESETS[name].units()) == 8
 
 
 def test_the_preset_is_the_papers_and_survives_json():

@@ -12,7 +12,7 @@ from engine.errors import ModelError
 from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.statistics import goodness_of_fit
-from engine.studies.sampled_generation import SampledGeneration
+from engine.studies.sampled_generation import FIRST_BATCH, SampledGeneration
 from engine.traversal.decoding import allowed_tokens
 
 
@@ -111,9 +111,19 @@ def test_prompts_of_several_lengths_come_as_often_as_they_should(model):
 def test_a_batch_can_be_left_between_two_forwards(model):
     run = iter(sampler(model, 5, top_k=300))
     assert list(islice(run, 4)) == [None] * 4
-    assert len(next(run) or []) == 4
+    assert len(next(run) or []) == FIRST_BATCH
 
 
 def test_what_does_not_fit_the_model_is_refused(model):
     with pytest.raises(ModelError, match="more than the model"):
         sampler(model, 128)
+
+
+def test_batches_grow_while_that_is_quicker_and_short(model):
+    run = SampledGeneration(model, [("The cat", 1)], 1, Decoding(top_k=5), longest_batch=1e-9)
+    sizes = [len(batch) for batch in islice((batch for batch in run if batch), 3)]
+    assert sizes == [FIRST_BATCH] * 3
+    run = SampledGeneration(model, [("The cat", 1)], 1, Decoding(top_k=5), longest_batch=60.0, most=20)
+    sizes = [len(batch) for batch in islice((batch for batch in run if batch), 6)]
+    assert max(sizes) <= 20
+    assert sizes[:2] == [FIRST_BATCH, 2 * FIRST_BATCH]
