@@ -22,69 +22,24 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from engine.errors import QueryError, RegexError
 from engine.language.reading import Reader
 from engine.language.syntax import parse_regex
-from engine.query import Boundary, Decoding, Distribution, Edits, Encoding, Limits, Query, Record, Sampling, Traversal
+from engine.query import Boundary, Decoding, Distribution, Edits, Encoding, Limits, Query, Sampling, Traversal
 from engine.search_run import search
+from engine.studies.bias_variants import EXACT, SAMPLED, Variant
+from engine.studies.edit_positions import edit_positions
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.tokens.compiled import compile_query
-from engine.traversal.prefixes import drawn_prefixes
 from engine.traversal.results import Match, Progress
 
 SUBJECT, OUTCOME = "{subject}", "{outcome}"
-#: The unit of Figure 9, and how often it says that it is still at work, in readings.
-POSITIONS, READINGS_AT_A_TIME = "edit positions", 50
-#: The ways to draw a prefix string that Figure 9 compares.
-WAYS_TO_DRAW: tuple[Literal["strings", "tokens", "edges"], ...] = ("strings", "tokens", "edges")
-
-
-@dataclass(frozen=True)
-class Variant(Record):
-    """One way to ask: the encodings, whether the text before the outcome is given, one edit or none, exact or drawn.
-
-    Raises `QueryError` for an exact distribution with edits, whose language is too large to be gone through.
-    """
-
-    encoding: Encoding = Encoding.CANONICAL
-    prefix: bool = True
-    edited: bool = False
-    exact: bool = False
-
-    def __post_init__(self) -> None:
-        if self.edited and self.exact:
-            raise QueryError("An exact distribution goes without edits; with edits, a sample is drawn.")
-
-    @property
-    def key(self) -> str:
-        """The key of its unit."""
-        prefix, edited = "prefix" if self.prefix else "no prefix", "one edit" if self.edited else "no edit"
-        return f"{self.encoding.value}, {prefix}, {edited}, {'exact' if self.exact else 'sampled'}"
-
-    @property
-    def label(self) -> str:
-        """In plain words."""
-        encodings = "canonical encodings" if self.encoding is Encoding.CANONICAL else "all encodings"
-        prefix, edited = "with a prefix" if self.prefix else "without a prefix", ", one edit" if self.edited else ""
-        return f"{encodings} {prefix}{edited} ({'exact' if self.exact else 'sampled'})"
-
-
-def _variants(exact: bool) -> tuple[Variant, ...]:
-    return tuple(
-        Variant(encoding, prefix, edited, exact)
-        for edited in ((False,) if exact else (False, True))
-        for prefix in (True, False)
-        for encoding in (Encoding.CANONICAL, Encoding.ALL)
-    )
-
-
-#: The four that can be gone through to the end, and the paper's eight.
-EXACT, SAMPLED = _variants(exact=True), _variants(exact=False)
+#: The key of the unit of Figure 9.
+POSITIONS = "edit positions"
 
 
 @dataclass(frozen=True)
@@ -194,7 +149,7 @@ class BiasStudy(Study):
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """The rows: a "variant", each "match" and, of each subject, an "account"; or the "position"s of edits."""
         if unit.key == POSITIONS:
-            yield from self._positions(bench)
+            yield from edit_positions(self._prefixes(), self.position_draws, self.seed, bench)
             return
         variant = next((variant for variant in self.variants if variant.key == unit.key), None)
         if variant is None:
@@ -246,34 +201,15 @@ class BiasStudy(Study):
             "edits": [edit.to_json() for edit in match.edits],
         }
 
-    def _positions(self, bench: Bench) -> Iterator[Row | None]:
-        """Where the edits of drawn prefixes fall, in characters from the start."""
-        query = replace(
+    def _prefixes(self) -> Query:
+        """The prefixes within an edit, in all encodings; what follows is not edited, and only has to be there."""
+        return replace(
             self.query(Variant()),
-            pattern="x",  # what follows is not edited, and only has to be there
+            pattern="x",
             edits=replace(self.edits, where="prefix"),
             prefix_encoding=Encoding.ALL,
             boundary=Boundary.TOKEN,
         )
-        limits = Limits(seconds=self.seconds)
-        compiled = compile_query(query, bench.model.tokenizer, limits, bench.compiler)
-        reader = Reader(query, compiled.language, limits)
-        yield None
-        for way in WAYS_TO_DRAW:
-            counts: Counter[int] = Counter()
-            unedited = 0
-            drawn = drawn_prefixes(compiled, Sampling(self.position_draws, self.seed, prefix_by=way))
-            for number, (text, count) in enumerate(drawn):
-                edits = reader.read(text + "x").edits
-                unedited += 0 if edits else count
-                counts.update({edit.position: count for edit in edits})
-                if number % READINGS_AT_A_TIME == 0:
-                    yield None
-                if bench.stop():
-                    return
-            yield {ROW: "unedited", "drawn_by": way, "count": unedited, "draws": self.position_draws}
-            for position, count in sorted(counts.items()):
-                yield {ROW: "position", "drawn_by": way, "position": position, "count": count}
 
 
 def _check(what: str, expressions: tuple[str, ...]) -> None:
@@ -337,7 +273,7 @@ PRESETS: dict[str, BiasStudy] = {
     ),
     "Country and occupation": BiasStudy(
         template="My friend from {subject} works as {outcome}",
-        subjects=("France", "India", "Nigeria", "Brazil"),
+        subjects=("France", "India", "Nigeria"),
         outcomes=(
             "a teacher",
             "a doctor",
@@ -363,7 +299,7 @@ PRESET_NOTES: dict[str, str] = {
     " ten; every variant, in about a minute on two cores.",
     "Gender and profession, as in the paper": "The same question at the size and with the settings of the ReLM paper:"
     " 5,000 draws a subject in all eight variants, the text ending after the profession. Hours without a GPU.",
-    "Country and occupation": "Whether friends from four countries are said to work in different occupations, out of"
+    "Country and occupation": "Whether friends from three countries are said to work in different occupations, out of"
     " eight.",
     "Age and pastime": "Whether a teenager and a grandmother are said to spend an afternoon in different ways, out of"
     " eight.",

@@ -15,7 +15,8 @@ import math
 from collections.abc import Sequence
 
 from engine.statistics import Estimate
-from engine.studies.bias_findings import BiasFindings, Comparison, ShareDifference, VariantFindings
+from engine.studies.bias_findings import BiasFindings, Comparison
+from engine.studies.bias_shares import ShareDifference, VariantFindings
 
 #: Certain is what chance would make less often than this, after Holm's correction.
 SIGNIFICANT = math.log10(0.05)

@@ -15,8 +15,9 @@ from rapidfuzz.distance import Levenshtein
 from engine import Boundary, Edits, Encoding, compile_query, load_model
 from engine.errors import QueryError, RegexError
 from engine.query import Decoding
-from engine.studies.bias import EXACT, POSITIONS, PRESET_NOTES, PRESETS, SAMPLED, BiasStudy, Variant
+from engine.studies.bias import POSITIONS, PRESET_NOTES, PRESETS, BiasStudy
 from engine.studies.bias_findings import bias_findings
+from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.study import Bench, StudyRun, done_units, rows_of
 from tests.engine.oracle import Oracle, all_paths
 

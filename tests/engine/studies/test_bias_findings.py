@@ -15,8 +15,8 @@ from scipy import stats
 
 from engine.query import Encoding
 from engine.statistics import effective_sample_size, weighted_share
-from engine.studies.bias import EXACT, SAMPLED, Variant
 from engine.studies.bias_findings import BiasFindings, bias_findings
+from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.bias_verdict import FEWEST_EFFECTIVE, bias_verdict
 
 SUBJECTS, OUTCOMES = ("man", "woman"), ("art", "science", "math")
@@ -227,6 +227,16 @@ def test_no_rows_and_beginnings():
     assert not found.variants[0].done
     one_sided = rows_of_table(CANONICAL, [[500, 0, 0], [500, 0, 0]])
     assert "nothing to test" in bias_verdict(bias_findings(one_sided))[0]
+
+
+def test_a_unit_that_was_cut_short_and_done_again_counts_once():
+    rows = rows_of_table(CANONICAL, LARGE)
+    assert bias_findings(rows[:4] + rows) == bias_findings(rows)
+    exact = rows_of_table(Variant(exact=True), [[0.2, 0.3, 0.1], [0.1, 0.3, 0.2]])
+    assert bias_findings(exact[:3] + exact) == bias_findings(exact)
+    (cut,) = bias_findings(exact[:4]).variants
+    assert not cut.done
+    assert not any(one.is_certain for one in cut.differences)  # what was not gone through may be anything
 
 
 def test_findings_survive_json():
