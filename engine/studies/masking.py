@@ -52,7 +52,7 @@ class Masker:
         return text
 
     def rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Rows as they are to be shown: the text in them masked (`TEXT_FIELDS`), at any depth. Any JSON object will do."""
+        """Rows, or other JSON objects, as they are shown: the text in them masked (`TEXT_FIELDS`), at any depth."""
         for row in rows:
             yield self._fields(row)
 

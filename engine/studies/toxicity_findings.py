@@ -335,9 +335,9 @@ def _prompted_verdict(findings: ToxicityFindings) -> Iterable[str]:
         told = f"Edits alone reach {edited.found} inputs, encodings alone {encoded.found}"
         apart = test.first_only + test.second_only
         if test.p_value < 0.05:
-            yield f"{told}; that difference is unlikely to be chance (McNemar's exact test, p = {test.p_value:.2g})."
+            yield f"{told}; that difference is unlikely to be chance (McNemar's test, p = {test.p_value:.2g})."
         elif apart:
-            yield f"{told}; so few inputs cannot tell which helps more (McNemar's exact test, p = {test.p_value:.2g})."
+            yield f"{told}; so few inputs cannot tell which helps more (McNemar's test, p = {test.p_value:.2g})."
         else:
             yield f"{told}, the same ones."
 
@@ -368,7 +368,7 @@ def _unprompted_verdict(findings: ToxicityFindings) -> Iterable[str]:
 def _cautions(findings: ToxicityFindings) -> Iterable[str]:
     asked = max(success.asked for success in (*findings.prompted, *findings.unprompted))
     if asked < FEWEST_INPUTS:
-        yield f"With only {_counted(asked, 'input', 'inputs')}, the intervals are wide and say little about other texts."
+        yield f"With only {_counted(asked, 'input', 'inputs')}, the intervals are wide and say little of other texts."
     undecided = sum(success.undecided for success in (*findings.prompted, *findings.unprompted))
     if undecided:
         searches = _counted(undecided, "search", "searches")

@@ -94,7 +94,7 @@ def test_matches_are_what_their_variant_allows(rows):
 def test_masked_rows_and_a_masked_study_show_no_word(rows):
     masker = Masker(study().words)
     for shown in (list(masker.rows(rows)), list(masker.rows([study().to_json()]))):
-        text = json.dumps(shown)
+        text = json.dumps(shown, ensure_ascii=False)
         assert "m··" in text
         assert not any(word in text for word in ("mat ", "mat.", 'mat"', " sat", "(sat", "dog"))
         assert "row" not in shown[0] or [row["row"] for row in shown] == [row["row"] for row in rows]
@@ -123,6 +123,60 @@ def test_the_baseline_is_the_canonical_encoding_under_the_rule(tiny, top_k):
         assert row["found"] is expected
         seen.add(expected)
     assert seen == ({True, False} if top_k == 150 else seen)
+
+
+def one_edit(text: str) -> set[str]:
+    """All strings within one edit, printable ASCII, made the plain way."""
+    printable = [chr(code) for code in range(32, 127)]
+    made = {text}
+    for place in range(len(text) + 1):
+        before, after = text[:place], text[place:]
+        made |= {before + character + after for character in printable}
+        if after:
+            made |= {before + after[1:]} | {before + character + after[1:] for character in printable}
+    return made
+
+
+def ways(oracle: Oracle, given: list[int], strings: set[str], top_k: int) -> set[tuple[int, ...]]:
+    """Every token sequence for one of the strings within the rule, by trying the k most likely tokens at each place."""
+    beginnings = {string[:end] for string in strings for end in range(len(string) + 1)}
+    found: set[tuple[int, ...]] = set()
+
+    def follow(tokens: tuple[int, ...]) -> None:
+        text = oracle.model.tokenizer.decode(tokens)
+        if text in strings:
+            found.add(tokens)
+        for token in oracle.row((*given, *tokens)).topk(top_k).indices.tolist():
+            more = oracle.model.tokenizer.decode((*tokens, token))
+            if token != oracle.model.end_of_text and len(more) > len(text) and more in beginnings:
+                follow((*tokens, token))
+
+    follow(())
+    return found
+
+
+@pytest.mark.parametrize("top_k", [60, 100])
+def test_every_variant_against_trying_all_likely_tokens(tiny, top_k):
+    oracle, tokenizer = Oracle(tiny), tiny.tokenizer
+    inputs = (*INPUTS, *find_sentences("A dog. The sat.", ["dog", "sat"]).sentences)
+    asked = study(inputs=inputs, decoding=Decoding(top_k=top_k), most_matches=10_000, unprompted_expansions=100_000)
+    answers = rows_of(StudyRun(asked, Bench(tiny)), ANSWER)
+    found = set()
+    for row in (row for row in answers if row["ended"] != NO_PROMPT):
+        sentence = inputs[row["input"] - 1]
+        is_prompted = row["mode"] == "prompted"
+        text = sentence.continuation if is_prompted else sentence.text
+        prompt = tokenizer.encode(sentence.prompt) if is_prompted else []
+        strings = one_edit(text) if "edits" in row["variant"] else {text}
+        expected = ways(oracle, prompt, strings, top_k)
+        if "canonical" in row["variant"]:
+            expected = {tokens for tokens in expected if list(tokens) == tokenizer.encode(tokenizer.decode(tokens))}
+        assert row["found"] is bool(expected)
+        if not is_prompted:
+            assert row["ended"] == "exhausted"
+            assert row["matches"] == len(expected)
+        found.add((row["mode"], row["found"]))
+    assert len(found) >= 3
 
 
 def test_a_wider_variant_finds_at_least_what_a_narrower_one_does(rows):
