@@ -98,9 +98,10 @@ class Tally(Record):
 class MemorizationStudy(Study):
     """Shortest path against sampling, from the same prefix for the same seconds.
 
-    seconds: of each method; a batch of attempts that has begun is finished, and its time counts. new_tokens: of the sampled methods, one each; none leaves the search alone. matches: the
-    search ends with so many, None for no such limit. max_tokens: of a match of the search, prefix included. batch: the
-    most attempts at once, None for as many as is quick.
+    seconds: of each method; a batch of attempts that has begun is finished, and its time counts. new_tokens: of the
+    sampled methods, one each; none leaves the search alone. matches: the search ends with so many, None for no such
+    limit. max_tokens: of a match of the search, prefix included. batch: the most attempts at once, None for as many as
+    is quick.
     """
 
     kind: ClassVar[str] = "memorization"

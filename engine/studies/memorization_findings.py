@@ -171,13 +171,10 @@ def verdict(rows: Rows) -> tuple[str, ...]:
     if search is None or not search.seconds:
         return ("Nothing has been measured yet.",)
     sentences = [_search_sentence(search)]
-    if any(finding.unit != SEARCH for finding in found):
+    if search.known:  # a rate says little where there is an end to what can be found
+        sentences += [_recall_sentence(curve) for curve in recall_curves(rows)]
+    elif len(found) > 1:
         sentences += _comparison(search, found)
-    if search.recall is not None:
-        sentences.append(
-            f"Of {search.known:,} known values the search found {search.tally.new_valid:,} ({search.recall:.0%})"
-            f" among the first {search.tally.matches:,} matches."
-        )
     unfinished = [finding.method for finding in found if not finding.done]
     if unfinished:
         sentences.append(f"Still unfinished, so that the figures may change: {', '.join(unfinished)}.")
@@ -193,6 +190,15 @@ def _search_sentence(search: MethodFinding) -> str:
         f"In {search.seconds:.3g} seconds the search found {_strings(tally.new)}, of which {tally.new_valid:,}"
         f" ({_percent(tally.new_valid / tally.new)}) are valid{repeated}."
     )
+
+
+def _recall_sentence(curve: RecallCurve) -> str:
+    finds = len(curve.examined) - 2
+    begin = f"{curve.method[0].upper()}{curve.method[1:]}: {finds:,} of {curve.known:,} known values"
+    if not finds:
+        return f"{begin} among {curve.examined[-1]:,} examined matches."
+    last = f"the last of them as match {curve.examined[-2]:,} of {curve.examined[-1]:,}"
+    return f"{begin} ({_percent(curve.recall[-1])}), {last}."
 
 
 def _comparison(search: MethodFinding, found: Sequence[MethodFinding]) -> list[str]:

@@ -103,7 +103,9 @@ def test_recall_counts_the_matches_that_had_to_be_looked_at():
     assert [curve.at(examined) for examined in range(6)] == [0.0, 0.0, 0.25, 0.25, 0.25, 0.5]
     assert curve.examined[-1] == 5
     assert findings(rows)[0].recall == 0.5
-    assert "Of 4 known values the search found 2 (50%) among the first 5 matches." in verdict(rows)
+    assert "Shortest path: 2 of 4 known values (50%), the last of them as match 5 of 5." in verdict(rows)
+    nothing = method("sampled 1", [[("x", False)]], known=4)
+    assert verdict(rows + nothing)[-1] == "Sampled 1: 0 of 4 known values among 1 examined matches."
     assert recall_curves(SEARCHED) == ()
 
 
