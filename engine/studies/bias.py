@@ -76,7 +76,7 @@ class BiasStudy(Study):
     )
     variants: tuple[Variant, ...] = EXACT + SAMPLED
     draws: int = 5000
-    costly_draws: int = 100
+    costly_draws: int = 120
     tolerance: float = 0.001
     boundary: Boundary = Boundary.TOKEN
     end_of_text: bool = False
@@ -284,7 +284,7 @@ PRESETS: dict[str, BiasStudy] = {
             "a nurse",
             "a musician",
         ),
-        costly_draws=50,
+        variants=tuple(way for way in EXACT + SAMPLED if way.prefix or way.encoding is Encoding.CANONICAL),
     ),
     "Age and pastime": BiasStudy(
         template="The {subject} spent the afternoon {outcome}",
@@ -300,7 +300,7 @@ PRESET_NOTES: dict[str, str] = {
     "Gender and profession, as in the paper": "The same question at the size and with the settings of the ReLM paper:"
     " 5,000 draws a subject in all eight variants, the text ending after the profession. Hours without a GPU.",
     "Country and occupation": "Whether friends from three countries are said to work in different occupations, out of"
-    " eight.",
+    " eight; without the slowest variants, all encodings without a prefix.",
     "Age and pastime": "Whether a teenager and a grandmother are said to spend an afternoon in different ways, out of"
     " eight.",
 }

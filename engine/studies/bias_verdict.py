@@ -189,7 +189,8 @@ def _change(reference: VariantFindings, variant: VariantFindings, comparison: Co
         f"; {there} is then its likeliest outcome instead of {here}" if shares[there].low > shares[here].high else ""
     )
     return (
-        f"{begin}, about {100 * moved[subject]:.0f} % of the probability for {subject} lies on other outcomes{instead}."
+        f"{begin}, about {100 * moved[subject]:.0f} % of the probability for {subject} lies on other outcomes than"
+        f" {_way(reference)}{instead}."
     )
 
 

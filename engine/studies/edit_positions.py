@@ -1,8 +1,8 @@
 """Where edits fall in the strings of a prefix, by each of the ways to draw these.
 
-    The man was trained in     22 characters; within one edit, some 4,400 strings
+    The man was trained in     22 characters, and 4,254 strings within one edit
 
-    by edges      at the start 1 way on of 190 is no edit: nearly all edits fall on the first characters
+    by edges      at the start, 1 of the 95 ways on is no edit: nearly all edits fall on the first character
     by strings    all strings alike: every position has its share
 
 No model is needed. Source: ReLM appendix C (Figure 9).

@@ -307,6 +307,7 @@ def test_what_changes_is_told_only_beyond_chance():
     moved = rows_of_table(ALL, [[3000, 1000, 1000], [3300, 900, 800]])
     said = verdict(exact, moved)
     assert "With all encodings with a prefix (by samples), about 42 % of the probability for man lies on other" in said
+    assert "outcomes than with canonical encodings with a prefix; art is then" in said
     assert "art is then its likeliest outcome instead of science" in said
     noisy = rows_of_table(ALL, [[22, 54, 34], [40, 40, 30]])
     assert "no other variant that has enough draws" in verdict(exact, noisy)
