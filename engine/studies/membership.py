@@ -20,6 +20,8 @@ from __future__ import annotations
 import codecs
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -159,6 +161,29 @@ def open_corpus(path: str | Path, most_bytes: int = MOST_BYTES) -> Corpus:
     if not _is_utf8(data):
         raise QueryError(f"{path} is not UTF-8 text.")
     return Corpus(data)
+
+
+def recent_corpus(path: str | Path) -> Corpus:
+    """As `open_corpus`; the same corpus again while its files are the same, for one method after the other asks for it.
+
+    One corpus is kept, with its memory, until another one is asked for.
+    """
+    return _recent(str(path), _state(Path(path).expanduser()))
+
+
+@lru_cache(maxsize=1)
+def _recent(path: str, state: tuple[tuple[str, int, int], ...]) -> Corpus:
+    return open_corpus(path)
+
+
+def _state(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Names, sizes and times of the files; nothing where they cannot be read, which `open_corpus` then says."""
+    try:
+        paths = [path, *(sorted(islice(path.rglob("*"), MOST_FILES)) if path.is_dir() else ())]
+        stats = [(str(one), one.lstat()) for one in paths]
+    except (OSError, ValueError):
+        return ()
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
 
 
 def _open_folder(folder: Path, most_bytes: int) -> Corpus:

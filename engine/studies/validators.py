@@ -5,8 +5,8 @@ thousands. Memorized are those that were there before:
 
     https://www.example.com     in the text that the user gives?    on the list of known values?    does it answer?
 
-A specification says which of these is asked; `open_validator` makes it a check, once for a whole study's unit, so that
-an index is built once. What is asked about is always the whole string, prefix included.
+A specification says which of these is asked; `open_validator` makes it a check, once for each method. What is
+asked about is always the whole string, prefix included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import ClassVar
 from engine.errors import QueryError
 from engine.language.language import LanguageCompiler
 from engine.query import Limits, Query, Record
-from engine.studies.membership import open_corpus
+from engine.studies.membership import recent_corpus
 from engine.studies.safe_https import SafeHttps
 
 
@@ -125,7 +125,7 @@ def open_validator(
     """
     check_settings(validator)
     if isinstance(validator, InText):
-        corpus, whole_words = open_corpus(validator.path), validator.whole_words
+        corpus, whole_words = recent_corpus(validator.path), validator.whole_words
         return Check(lambda text: corpus.contains(text, whole_words))
     if isinstance(validator, OnList):
         values = frozenset(validator.values)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import LimitError, QueryError
-from engine.studies.membership import Corpus, open_corpus
+from engine.studies.membership import Corpus, open_corpus, recent_corpus
 
 FEW = st.text("ab ä", max_size=60)
 
@@ -91,3 +91,17 @@ def test_what_cannot_be_searched_is_said_in_a_sentence(tmp_path):
     for path in (file, tmp_path):
         with pytest.raises(LimitError, match="larger than"):
             open_corpus(path, most_bytes=10)
+
+
+def test_a_corpus_is_read_again_only_where_its_files_have_changed(tmp_path):
+    file = tmp_path / "file.txt"
+    file.write_text("the cat sat on the mat")
+    for path in (file, tmp_path):
+        first = recent_corpus(path)
+        assert recent_corpus(path) is first
+        file.write_text(file.read_text() + ", and the dog")
+        second = recent_corpus(path)
+        assert second is not first
+        assert second.contains("and the dog")
+    with pytest.raises(QueryError, match="There is no file"):
+        recent_corpus(tmp_path / "nothing")
