@@ -20,15 +20,17 @@ variants that end the text are asked together: they look at the same beginnings,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from engine.errors import QueryError
-from engine.many_searches import Answer, search_many
 from engine.query import Decoding, Exclude, Limits, Query, ShortestPath
 from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, read_passages, split_passage
 from engine.studies.study import ROW, Bench, Row, Study, Unit
+
+if TYPE_CHECKING:
+    from engine.many_searches import Answer
 
 Variant = Literal["baseline", "words", "terminated", "no_stop"]
 VARIANTS: tuple[Variant, ...] = ("baseline", "words", "terminated", "no_stop")
@@ -117,6 +119,8 @@ class ClozeStudy(Study):
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """One row a passage and variant, as it is answered."""
+        from engine.many_searches import search_many  # here, so that describing a study does without torch
+
         name, first = unit.key.split(" ")
         passages = dict(enumerate(self.read()[int(first) : int(first) + CHUNK], start=int(first)))
         lengths = {number: len(bench.model.tokenizer.encode(each.context)) for number, each in passages.items()}
@@ -144,6 +148,12 @@ class ClozeStudy(Study):
                     number, variant = asked[answer.number]
                     yield self._row(number, passages[number], variant, answer, lengths[number])
             yield None
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """The sentences of `engine.studies.cloze_findings`."""
+        from engine.studies.cloze_findings import cloze_findings  # which imports this module
+
+        return cloze_findings(rows).verdict
 
     def _groups(self) -> dict[str, tuple[Variant, ...]]:
         """The variants that are asked together, because their searches look at the same beginnings of words."""
@@ -176,6 +186,13 @@ class ClozeStudy(Study):
             "cut": answer is not None and answer.progress.ended == "expansions",
             "error": error,
         }
+
+
+#: Studies to begin with.
+PRESETS: dict[str, ClozeStudy] = {
+    "our own passages": ClozeStudy(),
+    "ten passages": ClozeStudy(count=10),
+}
 
 
 def cloze_query(passage: Passage, variant: Variant, top_k: int | None = 1000) -> Query:

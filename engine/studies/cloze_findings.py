@@ -135,7 +135,7 @@ Answers = dict[str, dict[int, Mapping[str, Any]]]
 
 
 def _answers(rows: Rows) -> Answers:
-    """The row of each passage by variant; of a passage that was asked again after an interruption, the last."""
+    """The row of each passage, by variant in their usual order."""
     answers: Answers = {}
     for row in rows_of(rows, ANSWER):
         answers.setdefault(row["variant"], {})[row["passage"]] = row

@@ -18,14 +18,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError
 from engine.language.syntax import parse_regex
 from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
-from engine.search_run import SearchRun, search
 from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
 from engine.traversal.results import Match
+
+if TYPE_CHECKING:
+    from engine.search_run import SearchRun
 
 CHOICES, FREE, STRUCTURED = "choices", "free", "structured"
 
@@ -124,10 +126,7 @@ class KnowledgeStudy(Study):
             max_tokens=len(bench.model.tokenizer.encode(self.prompt)) + self.continuation,
         )
         longest: Match | None = None
-        run = search(
-            bench.model, query, ShortestPath("conditional"), Limits(seconds=None), compiler=bench.compiler,
-            stop=bench.stop,
-        )  # fmt: skip
+        run = _search(query, bench, Limits(seconds=None))
         for match in _matches(run):
             if match is not None and (longest is None or len(match.token_ids) > len(longest.token_ids)):
                 longest = match
@@ -187,7 +186,11 @@ class KnowledgeStudy(Study):
             encoding=Encoding.CANONICAL,
             max_tokens=_MOST_TOKENS,
         )
-        return search(bench.model, query, ShortestPath("conditional"), limits, compiler=bench.compiler, stop=bench.stop)
+        return _search(query, bench, limits)
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """The sentences of `knowledge_findings`."""
+        return knowledge_findings(rows).verdict
 
 
 #: Questions to begin with.
@@ -290,6 +293,12 @@ def _verdict(findings: KnowledgeFindings) -> Iterator[str]:
             yield "So the model picks the answer when it is shown, and would not have put it first by itself."
     if findings.truth is None and findings.has_truth is None and findings.log_prob is None:
         yield "Nothing has been asked yet."
+
+
+def _search(query: Query, bench: Bench, limits: Limits) -> SearchRun:
+    from engine.search_run import search  # here, so that describing a study does without torch
+
+    return search(bench.model, query, ShortestPath("conditional"), limits, compiler=bench.compiler, stop=bench.stop)
 
 
 def _matches(run: SearchRun) -> Iterator[Match | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -225,3 +227,12 @@ def test_smollm_finds_a_word_that_is_plain_to_see():
     study = ClozeStudy(passages=(text,), variants=("baseline", "words"))
     rows = rows_of(list(StudyRun(study, Bench(model))), "answer")
     assert [row["rank"] for row in rows] == [1, 1]
+
+
+def test_describing_the_studies_takes_no_torch():
+    code = (
+        "import sys; from engine.studies.cloze import ClozeStudy; from engine.studies.knowledge import PRESETS;"
+        "import engine.studies.cloze_findings; ClozeStudy().units(); [study.units() for study in PRESETS.values()];"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

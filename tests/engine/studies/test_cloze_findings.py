@@ -1,0 +1,151 @@
+"""What rows of a cloze test say, on rows that are made up: counted a second way, tested with scipy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from engine.studies.cloze import VARIANTS, ClozeStudy
+from engine.studies.cloze_findings import cloze_findings, examples
+
+
+def answer_row(variant: str, passage: int, *words: str, truth: str = "dog", cut: bool = False, error: str = "") -> Any:
+    return {
+        "unit": "open 0",
+        "row": "answer",
+        "variant": variant,
+        "passage": passage,
+        "context": "The",
+        "truth": truth,
+        "answers": [{"word": word, "text": f" {word}", "log_prob": -1.0, "decoder_log_prob": -1.0} for word in words],
+        "right": words[:1] == (truth,),
+        "rank": words.index(truth) + 1 if truth in words else None,
+        "expansions": 10,
+        "cut": cut,
+        "error": error,
+    }
+
+
+def rows_of_counts(both: int, first: int, second: int, neither: int) -> list[Any]:
+    outcomes = [(1, 1)] * both + [(1, 0)] * first + [(0, 1)] * second + [(0, 0)] * neither
+    return [
+        answer_row(variant, number, "dog" if outcome[place] else "cat", "mouse")
+        for number, outcome in enumerate(outcomes)
+        for place, variant in enumerate(["baseline", "words"])
+    ]
+
+
+counts = st.integers(0, 25)
+
+
+@given(counts, counts, counts, counts)
+def test_accuracy_and_comparison_are_scipys(both, first, second, neither):
+    total = both + first + second + neither
+    findings = cloze_findings(rows_of_counts(both, first, second, neither))
+    if not total:
+        assert findings.verdict == ("No passage has been asked yet.",)
+        return
+    baseline, words = findings.variants
+    interval = binomtest(both + first, total).proportion_ci(method="wilson")
+    assert (baseline.asked, baseline.right, words.right) == (total, both + first, both + second)
+    assert (baseline.accuracy.low, baseline.accuracy.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    (comparison,) = findings.comparisons
+    p_value = binomtest(first, first + second).pvalue if first + second else 1.0
+    assert comparison.test.p_value == pytest.approx(p_value)
+    assert comparison.corrected_p_value == comparison.test.p_value
+    claims = [sentence for sentence in findings.verdict if "finds more than" in sentence]
+    assert bool(claims) == (p_value < 0.05)
+    if claims:
+        better = "any word" if first > second else "words of the context"
+        assert claims[0].startswith(f"“{better}”")
+
+
+def test_no_difference_is_claimed_that_chance_could_make():
+    findings = cloze_findings(rows_of_counts(5, 1, 4, 10))
+    assert not any("finds more than" in sentence for sentence in findings.verdict)
+    assert any("no two ways" in sentence for sentence in findings.verdict)
+    assert "30%" in findings.verdict[0]
+
+
+def test_what_was_cut_is_neither_right_nor_compared():
+    rows = [
+        answer_row("terminated", 0, "dog"),
+        answer_row("terminated", 1, cut=True),
+        answer_row("terminated", 2, "cat", cut=True),
+        answer_row("no_stop", 0, "dog"),
+        answer_row("no_stop", 1, "dog"),
+        answer_row("no_stop", 2, error="The context is too long."),
+    ]
+    findings = cloze_findings(rows)
+    terminated, no_stop = findings.variants
+    assert (terminated.asked, terminated.right, terminated.undecided) == (3, 1, 1)
+    assert terminated.at_most == pytest.approx(2 / 3)
+    assert (no_stop.asked, no_stop.right, no_stop.errors) == (2, 2, 1)
+    assert findings.comparisons[0].test.pairs == 1
+    assert "between 33% and 67%" in findings.verdict[0]
+    assert findings.verdict[-1].startswith("1 passages could not be asked")
+
+
+def test_p_values_are_corrected_for_the_number_of_comparisons():
+    rows = [
+        answer_row(variant, number, "dog" if variant == "words" or number < 4 else "cat")
+        for variant in VARIANTS
+        for number in range(11)
+    ]
+    findings = cloze_findings(rows)
+    assert len(findings.comparisons) == 6
+    by_pair = {(each.first, each.second): each for each in findings.comparisons}
+    assert by_pair["baseline", "words"].test.p_value == pytest.approx(binomtest(0, 7).pvalue)
+    assert by_pair["baseline", "words"].corrected_p_value == pytest.approx(6 * binomtest(0, 7).pvalue)
+    assert not any("finds more" in sentence for sentence in findings.verdict)
+
+
+def test_frequent_answers_and_truths():
+    words = ["the"] * 5 + ["a"] * 3 + ["b", "c", "d", "e"]
+    rows = [answer_row("baseline", number, word, "dog") for number, word in enumerate(words)]
+    findings = cloze_findings(rows)
+    (baseline,) = findings.variants
+    assert [(each.word, each.count) for each in baseline.frequent] == [
+        ("the", 5),
+        ("a", 3),
+        ("b", 1),
+        ("c", 1),
+        ("d", 1),
+    ]
+    assert baseline.frequent[0].share == pytest.approx(5 / 12)
+    assert baseline.frequent_share == pytest.approx(11 / 12)
+    assert baseline.truth_listed == 12
+    assert [(each.word, each.share) for each in findings.truths] == [("dog", 1.0)]
+    assert any("67% are “the”, “a”" in sentence for sentence in findings.verdict)
+
+
+def test_a_chunk_asked_again_counts_once():
+    begin = {"unit": "open 0", "row": "begin"}
+    rows = [begin, answer_row("baseline", 0, "cat"), begin, answer_row("baseline", 0, "dog")]
+    (baseline,) = cloze_findings(rows).variants
+    assert (baseline.asked, baseline.right) == (1, 1)
+    assert ClozeStudy().verdict(rows) == cloze_findings(rows).verdict
+
+
+def test_examples_put_the_variants_side_by_side():
+    rows = [
+        answer_row("words", 1, "cat", "dog"),
+        answer_row("baseline", 1, "dog"),
+        answer_row("terminated", 1, cut=True),
+        answer_row("baseline", 0, "cow"),
+    ]
+    first, second = examples(rows)
+    assert (first.passage, first.answers, first.ranks) == (0, {"baseline": ("cow",)}, {"baseline": None})
+    assert second.answers == {"baseline": ("dog",), "words": ("cat", "dog"), "terminated": ()}
+    assert second.ranks == {"baseline": 1, "words": 2, "terminated": None}
+    assert second.undecided == ("terminated",)
+
+
+def test_no_rows_say_nothing():
+    findings = cloze_findings([])
+    assert (findings.variants, findings.comparisons, findings.truths) == ((), (), ())
+    assert findings.verdict == ("No passage has been asked yet.",)
