@@ -1,0 +1,1 @@
+"""What each study shows: its settings as widgets, its rows as figures and tables."""

@@ -1,0 +1,66 @@
+"""What a study's page needs of the study itself; everything else is the same for all (`app.components.study_page`).
+
+    settings     widgets -> the study that they describe
+    figures      rows -> figures, each with a title and the sentence that it shows
+    tables       rows -> tables
+
+The last two are pure functions of rows as the store has them, so a page that is followed live, one that is opened next
+year, and a report in a file show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pandas as pd
+
+from app.charts import Chart
+from engine.studies.study import Study
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """title: a few words. sentence: what one should see in it, in plain words, numbers second."""
+
+    title: str
+    sentence: str
+    chart: Chart
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """title: a few words. frame: as it is shown; help: what a column tells, by its name, where that needs saying."""
+
+    title: str
+    frame: pd.DataFrame
+    help: Mapping[str, str]
+
+
+class StudyView(Protocol):
+    """What one study shows; a module `app.studies.<kind>` has one as `VIEW`."""
+
+    #: The kind of the study, as in `engine.studies.catalogue`.
+    kind: str
+    #: Two or three sentences for somebody who does not program: what is done, and what the answer means.
+    introduction: str
+    #: What has to be said before anything is shown, "" for nothing.
+    notice: str
+
+    def settings(self, study: Study) -> Study:
+        """Draw the widgets, with `study` as their first values, and return what they hold.
+
+        Widgets have keys that begin with the study's kind. Raises `QueryError` for what has no meaning.
+        """
+        ...
+
+    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+        """The figures that these rows allow by now, the most telling first."""
+        ...
+
+    def tables(self, rows: Rows, study: Study) -> list[Table]:
+        """The tables that these rows allow by now."""
+        ...
