@@ -54,6 +54,9 @@ TIMES = ("when the ferry came in", "in the early morning", "after the long winte
 #: Of the training: lines in a step, and how large a step is.
 BATCH, LEARNING_RATE = 6, 3e-4
 
+#: Tokens of a line that are trained on, which a secret is far below.
+LONGEST_LINE = 127
+
 #: What belongs to the tokenizer among the files of a model.
 TOKENIZER_FILES = ("tokenizer*", "vocab.*", "merges.txt", "special_tokens_map.json")
 
@@ -140,8 +143,10 @@ def plant(
     """Train `model` for `steps` steps on a text with secrets and write it, with canaries.json, into a new `folder`.
 
     Every step is AdamW on `BATCH` lines. Raises `ModelError` for a folder that is not empty, or inside the program's
-    own, and the errors of loading a model.
+    own, `QueryError` for numbers without meaning, and the errors of loading a model.
     """
+    if steps < 1:
+        raise QueryError(f"Training takes at least 1 step, not {steps}.")
     folder = _checked(folder)
     canaries = made_up(secrets, decoys, seed)
     lines = training_text(canaries, sentences, seed, text)
@@ -206,7 +211,7 @@ def _train(
     module = network.load_network(name, source, device, torch.float32)
     module.requires_grad_(True).train()
     begin = [] if tokenizer.begin_of_text is None else [tokenizer.begin_of_text]
-    encoded = [begin + tokenizer.encode(line) for line in lines]
+    encoded = [begin + tokenizer.encode(line)[:LONGEST_LINE] for line in lines]
     optimizer = torch.optim.AdamW(module.parameters(), lr=learning_rate, weight_decay=0.0)
     generator = random.Random(seed)
     torch.manual_seed(seed)
@@ -252,8 +257,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--learning-rate", type=float, default=LEARNING_RATE, help="of AdamW (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    if options.steps < 1:
-        parser.error("there must be at least one step")
     try:
         planted = plant(
             options.folder,

@@ -169,7 +169,7 @@ class MemorizationStudy(Study):
             "dtype": str(model.dtype).removeprefix("torch."),
             "seconds_allowed": self.seconds,
         }
-        model.read(model.tokenizer.encode("warm"), begin_of_text=False)  # before the clock starts
+        model.read(model.tokenizer.encode("to warm up"), begin_of_text=False)  # before the clock starts
         if unit.key == SEARCH:
             yield from self._searched(bench, _Ledger(check))
         else:
@@ -225,10 +225,12 @@ class MemorizationStudy(Study):
             most=self.batch,
         )
         seconds, attempts = 0.0, iter(sampler)
-        while seconds < self.seconds:
+        has_begun = False  # a batch, which is then finished: without it a long one would count for nothing
+        while seconds < self.seconds or has_begun:
             begun = time.perf_counter()
             batch = next(attempts)
             seconds += time.perf_counter() - begun
+            has_begun = batch is None
             yield None
             if bench.stop():
                 return

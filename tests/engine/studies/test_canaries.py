@@ -84,6 +84,7 @@ def test_a_folder_is_refused_before_anything_is_trained(tmp_path, capsys):
     with pytest.raises(ModelError, match="does not belong in"):
         plant(Path(engine.__file__).parent / "studies" / "model")
     assert main([str(tmp_path / "new"), "--secrets", "0"]) == 1
+    assert main([str(tmp_path / "new"), "--steps", "0"]) == 1
     assert main([str(tmp_path / "new"), "--text", str(tmp_path / "nothing")]) == 1
     assert not (tmp_path / "new").exists()
 

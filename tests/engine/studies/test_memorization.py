@@ -17,7 +17,7 @@ from engine.models.loading import load_model
 from engine.query import Decoding, Limits, Query
 from engine.search_run import search
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, Tally, longest_match
-from engine.studies.sampled_generation import Attempt
+from engine.studies.sampled_generation import FIRST_BATCH, Attempt
 from engine.studies.study import Bench, StudyRun, done_units, rows_of
 from engine.studies.validators import OfForm, OnList
 
@@ -92,6 +92,11 @@ def test_sampled_matches_are_told_once_and_batches_count_them_all(rows):
             assert place < row["matches"] <= row["attempts"]
             assert row["seconds"] <= summary["seconds"]
     assert rows_of(rows, "summary", "sampled 4")[0]["matches"] > 0
+
+
+def test_however_short_the_time_a_batch_is_finished(model):
+    rows = list(StudyRun(replace(SMALL, seconds=1e-6, new_tokens=(1, 12)), Bench(model), finished={SEARCH}))
+    assert [row["attempts"] for row in rows_of(rows, "summary")] == [FIRST_BATCH, FIRST_BATCH]
 
 
 def test_time_ends_a_search_and_so_does_a_number_of_matches(model):
