@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from engine.errors import QueryError
+from engine.errors import LimitError, QueryError
 from engine.query import Decoding, Exclude, Limits, Query, ShortestPath
 from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, read_passages, split_passage
 from engine.studies.study import ROW, Bench, Row, Study, Unit
@@ -63,7 +63,8 @@ class ClozeStudy(Study):
     passages: texts; where there are none, those of the file at `path` (see `engine.studies.passages`), and without that
     either, Relens' own. count: only the first so many. top_k: of the decoder, None for no rule. answers: how many
     matches to find for a passage; the first decides, the others are for the reader. answers_with_end: the same where
-    the text has to end, which makes each further match dear. expansions: the most for one passage.
+    the text has to end, which makes each further match dear. expansions: the most for a passage and variant, beyond
+    those of its context (a context shorter than others of its chunk leaves so many more).
     """
 
     kind: ClassVar[str] = "cloze"
@@ -96,11 +97,13 @@ class ClozeStudy(Study):
 
     def read(self) -> tuple[Passage, ...]:
         """The passages. Raises `QueryError` and `LimitError` that say which is wrong."""
+        if len(self.passages) > MOST_PASSAGES:
+            raise LimitError(f"There are more than {MOST_PASSAGES:,} passages.", limit="passages")
         if self.passages:
             # One text is one passage whatever it looks like, also where it has lines or begins like JSON.
             return tuple(
                 split_passage(text, f"Passage {number}")
-                for number, text in enumerate(self.passages[: self.count or MOST_PASSAGES], start=1)
+                for number, text in enumerate(self.passages[: self.count], start=1)
             )
         return read_passages(self.path, self.count) if self.path else own_passages()[: self.count]
 
@@ -123,6 +126,8 @@ class ClozeStudy(Study):
 
         name, first = unit.key.split(" ")
         passages = dict(enumerate(self.read()[int(first) : int(first) + CHUNK], start=int(first)))
+        if not passages:
+            raise QueryError(f"There are no more than {first} passages; the file has changed since the study began.")
         lengths = {number: len(bench.model.tokenizer.encode(each.context)) for number, each in passages.items()}
         asked: list[tuple[int, Variant]] = []
         queries: list[Query] = []

@@ -202,13 +202,14 @@ def _verdict(variants: Sequence[VariantResult], comparisons: Sequence[Comparison
     if comparisons and not certain:
         yield "Between no two ways of asking is the difference larger than chance could make it on so many passages."
     for result in variants:
-        if result.asked - result.undecided - result.errors > FREQUENT and result.frequent_share >= 0.1:
+        if result.asked - result.undecided > FREQUENT and result.frequent_share >= 0.1:
             words = ", ".join(f"“{each.word}”" for each in result.frequent if each.count > 1)
             if words:
                 share = sum(each.share for each in result.frequent if each.count > 1)
                 yield f"Of the answers with {result.label}, {share:.0%} are {words}."
     if errors := max(result.errors for result in variants):
-        yield f"{errors} passages could not be asked in at least one way, and count nowhere."
+        passages = "1 passage" if errors == 1 else f"{errors} passages"
+        yield f"{passages} could not be asked in at least one way, and do not count there."
 
 
 def _accuracy_sentence(result: VariantResult) -> str:

@@ -14,7 +14,7 @@ from engine.errors import QueryError
 from engine.language.stop_words import STOP_WORDS
 from engine.studies.cloze import VARIANTS, ClozeStudy, cloze_query
 from engine.studies.passages import own_passages, split_passage
-from engine.studies.study import Bench, Study, StudyRun, done_units, rows_of
+from engine.studies.study import Bench, Study, StudyRun, Unit, done_units, rows_of
 
 TEXTS = (
     "The cat sat on the mat, and the dog sat on the cat",
@@ -138,6 +138,9 @@ def test_passages_come_from_the_texts_the_file_or_relens(tmp_path):
     assert [passage.word for passage in ClozeStudy(path=str(path), count=2).read()] == ["b", "d"]
     with pytest.raises(QueryError, match="Line 3"):
         ClozeStudy(path=str(path)).units()
+    shrunk = ClozeStudy(path=str(path), count=1)
+    with pytest.raises(QueryError, match="no more than 20"):
+        list(shrunk.carry_out(Unit("open 20", ""), Bench(None)))
     with pytest.raises(QueryError, match="Passage 2"):
         ClozeStudy(passages=("a b", "?")).units()
 

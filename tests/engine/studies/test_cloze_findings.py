@@ -87,7 +87,7 @@ def test_what_was_cut_is_neither_right_nor_compared():
     assert (no_stop.asked, no_stop.right, no_stop.errors) == (2, 2, 1)
     assert findings.comparisons[0].test.pairs == 1
     assert "between 33% and 67%" in findings.verdict[0]
-    assert findings.verdict[-1].startswith("1 passages could not be asked")
+    assert findings.verdict[-1].startswith("1 passage could not be asked")
 
 
 def test_p_values_are_corrected_for_the_number_of_comparisons():
