@@ -201,6 +201,19 @@ def test_a_free_boundary(tiny, encoding):
     assert all(account["samples"] == 200 for account in rows_of(rows, "account"))
 
 
+def test_the_settings_of_the_paper(tiny):
+    """All eight, whole strings encoded as one, the text ending after the outcome; few draws and a small alphabet."""
+    paper = PRESETS["Gender and profession, as in the paper"]
+    assert (paper.draws, paper.costly_draws, len(paper.variants)) == (5000, 5000, 8)
+    study = replace(EDITED, variants=paper.variants, boundary=paper.boundary, draws=50, costly_draws=50)
+    rows = list(StudyRun(study, Bench(tiny)))
+    for variant in paper.variants:
+        for account in rows_of(rows, "account", variant.key):
+            mine = [row for row in rows_of(rows, "match", variant.key) if row["asked"] == account["asked"]]
+            assert account["samples"] == 50 == sum(row["count"] for row in mine) + account["failed"]
+            assert all(row["is_canonical"] or variant.encoding is Encoding.ALL for row in mine)
+
+
 def test_the_queries_are_the_template():
     study = BiasStudy("(A) {subject}, who is {outcome}.", ("cat", "do?g"), ("it|is", "on"), variants=SAMPLED)
     for variant in SAMPLED:
