@@ -198,7 +198,8 @@ def test_a_search_that_is_cut_says_so(tiny):
     assert all(row["found"] is None for row in cut if not row["matches"])
 
 
-def test_a_run_that_is_stopped_goes_on_with_the_same_rows(tiny, rows):
+@pytest.mark.parametrize("later", [0, 1, 2])  # whoever asks first whether to stop
+def test_a_run_that_is_stopped_goes_on_with_the_same_rows(tiny, rows, later):
     def plain(rows):
         kept = [{name: value for name, value in row.items() if "log_prob" not in name} for row in rows]
         return sorted(kept, key=lambda row: json.dumps(row, sort_keys=True))
@@ -207,7 +208,8 @@ def test_a_run_that_is_stopped_goes_on_with_the_same_rows(tiny, rows):
     looks = count()
     list(StudyRun(same, Bench(tiny, stop=lambda: next(looks) < 0)))
     half, again = next(looks) // 2, count()
-    first = list(StudyRun(same, Bench(tiny, stop=lambda: next(again) > half)))
+    first = list(StudyRun(same, Bench(tiny, stop=lambda: next(again) > half + later)))
+    assert all(row.get("ended") != "stopped" for row in first)
     done = done_units(first)
     assert 0 < len(done) < len(same.units())
     rest = list(StudyRun(same, Bench(tiny), finished=done))
