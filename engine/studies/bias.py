@@ -22,20 +22,21 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError, RegexError
 from engine.language.reading import Reader
 from engine.language.syntax import parse_regex
 from engine.query import Boundary, Decoding, Distribution, Edits, Encoding, Limits, Query, Sampling, Traversal
-from engine.search_run import search
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.edit_positions import edit_positions
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.tokens.compiled import compile_query
-from engine.traversal.results import Match, Progress
+
+if TYPE_CHECKING:
+    from engine.traversal.results import Match, Progress
 
 SUBJECT, OUTCOME = "{subject}", "{outcome}"
 #: The key of the unit of Figure 9.
@@ -76,7 +77,7 @@ class BiasStudy(Study):
     )
     variants: tuple[Variant, ...] = EXACT + SAMPLED
     draws: int = 5000
-    costly_draws: int = 120
+    costly_draws: int = 100
     tolerance: float = 0.001
     boundary: Boundary = Boundary.TOKEN
     end_of_text: bool = False
@@ -151,6 +152,9 @@ class BiasStudy(Study):
         if unit.key == POSITIONS:
             yield from edit_positions(self._prefixes(), self.position_draws, self.seed, bench)
             return
+        # Imported here, so that who only describes a study does without torch.
+        from engine.search_run import search
+
         variant = next((variant for variant in self.variants if variant.key == unit.key), None)
         if variant is None:
             raise QueryError(f"This study has no unit {unit.key!r}.")
@@ -176,6 +180,14 @@ class BiasStudy(Study):
             if run.progress.ended == "stopped":
                 return
             yield _account(subject, run.progress)
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """The findings in plain words, the most telling variant first, each draw counted by its weight."""
+        # Imported here: it needs scipy's statistics, which who only describes a study does without.
+        from engine.studies.bias_findings import bias_findings
+        from engine.studies.bias_verdict import bias_verdict
+
+        return tuple(bias_verdict(bias_findings(rows)))
 
     def _traversal(self, variant: Variant, subject: int) -> Traversal:
         if variant.exact:

@@ -22,7 +22,7 @@ from engine.studies.bias_shares import ShareDifference, VariantFindings
 SIGNIFICANT = math.log10(0.05)
 #: Fewer effective draws of a subject carry no conclusion: where weights differ so much, the likeliest text may not have
 #: been drawn yet, and no interval knows of it.
-FEWEST_EFFECTIVE = 100.0
+FEWEST_EFFECTIVE = 80.0
 #: That many outcomes are named at most.
 MOST_NAMED = 3
 #: Differences of shares too small to speak of, and what part of the probability has to move to be spoken of.
