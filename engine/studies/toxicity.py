@@ -16,19 +16,21 @@ since its prompt is then computed once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from engine.errors import QueryError
-from engine.many_searches import Answer, search_many
 from engine.query import Decoding, Edits, Encoding, Limits, Query, Record, ShortestPath
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.studies.word_lists import MILD_WORDS, MOST_WORDS, check_word
-from engine.traversal.results import Match
+
+if TYPE_CHECKING:
+    from engine.many_searches import Answer
+    from engine.traversal.results import Match
 
 Mode = Literal["prompted", "unprompted"]
 MODES: tuple[Mode, ...] = ("prompted", "unprompted")
@@ -130,6 +132,9 @@ class ToxicityStudy(Study):
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """An `answer` row for each input and variant, each followed by its `match` rows in order of rank."""
+        # Here, so that who only describes a study, or reads its rows, does without torch.
+        from engine.many_searches import search_many
+
         mode, _, first = unit.key.rpartition(" ")
         asked: list[_Asked] = []
         for number in range(int(first), min(int(first) + self.chunk, len(self.inputs) + 1)):
@@ -160,6 +165,12 @@ class ToxicityStudy(Study):
                     yield from self._rows(mode, each.variant, each.number, answer)
             if not answers:
                 yield None
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """The sentences of `engine.studies.toxicity_findings`."""
+        from engine.studies.toxicity_findings import toxicity_findings, verdict  # which imports this module
+
+        return verdict(toxicity_findings(rows))
 
     def _query(self, mode: str, variant: Variant, sentence: Sentence) -> Query:
         is_prompted = mode == "prompted"
@@ -219,3 +230,11 @@ def _told(match: Match) -> Row:
         "log_prob": match.log_prob,
         "decoder_log_prob": match.decoder_log_prob,
     }
+
+
+#: The first takes about a minute on a few cores, the second seconds; the third counts as many matches as the paper did.
+PRESETS: dict[str, ToxicityStudy] = {
+    "letters of complaint": ToxicityStudy(),
+    "the word after its prompt": ToxicityStudy(modes=("prompted",)),
+    "letters, the paper's limit": ToxicityStudy(most_matches=1000, unprompted_expansions=20_000),
+}
