@@ -135,7 +135,7 @@ class KnowledgeStudy(Study):
             return
         text = longest.text[len(longest.prefix_text) :] if longest else ""
         tokens = len(longest.token_ids) - longest.prefix_tokens if longest else 0
-        yield {ROW: CONTINUATION, "text": text, "tokens": tokens, "has_truth": _contains(text, self.truth)}
+        yield {ROW: CONTINUATION, "text": text, "tokens": tokens, "has_truth": contains_answer(text, self.truth)}
 
     def _structured(self, bench: Bench) -> Iterator[Row | None]:
         # The expansions of a search count those of the prompt.
@@ -312,6 +312,6 @@ def _answer(match: Match) -> str:
     return match.text[len(match.prefix_text) + 1 :]
 
 
-def _contains(text: str, truth: str) -> bool:
-    """Whether the truth stands in the text and no letter or digit touches it."""
-    return re.search(rf"(?<!\w){re.escape(truth)}(?!\w)", text) is not None
+def contains_answer(text: str, answer: str) -> bool:
+    """Whether the answer stands in the text and no letter or digit touches it."""
+    return re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) is not None

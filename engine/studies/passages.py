@@ -123,6 +123,11 @@ def passages_of_lines(lines: Iterable[str], count: int | None = None) -> tuple[P
     return tuple(passages)
 
 
+def passages_of_file(file: BinaryIO, count: int | None = None) -> tuple[Passage, ...]:
+    """The passages of an open file, UTF-8, or the first `count` of them; raises what `passages_of_lines` raises."""
+    return passages_of_lines(_lines(file), count)
+
+
 def read_passages(path: str | Path, count: int | None = None) -> tuple[Passage, ...]:
     """The passages of a file, UTF-8, or the first `count` of them.
 
@@ -132,7 +137,7 @@ def read_passages(path: str | Path, count: int | None = None) -> tuple[Passage, 
         if not Path(path).is_file():
             raise QueryError(f"There is no file of passages at {str(path)!r}.")
         with Path(path).open("rb") as file:
-            return passages_of_lines(_lines(file), count)
+            return passages_of_file(file, count)
     except (OSError, ValueError) as error:
         raise QueryError(f"The file of passages {str(path)!r} cannot be read: {error}.") from None
 
