@@ -3,6 +3,7 @@
     RELENS_CACHE   folder for the converted model and for the default store   (~/.cache/relens)
     RELENS_STORE   database URL of the runs                                   (SQLite in the cache folder)
     RELENS_MODELS  names and folders the dashboard may load, by comma; `*` as a wildcard
+    RELENS_TEXTS   folders whose files a study of the dashboard may read, by comma    (uploads alone)
     RELENS_DEVICE  cpu, cuda, cuda:1, mps; empty picks the best there is
     RELENS_DTYPE   float32 or bfloat16; empty picks by device
     RELENS_QUEUE   how many runs may wait at once                             (32)
@@ -34,6 +35,17 @@ def allowed_models() -> tuple[str, ...]:
     """Patterns (`fnmatch`) of the model names and folders that the dashboard may load."""
     text = os.environ.get("RELENS_MODELS") or DEFAULT_MODELS
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def uploads_folder() -> Path:
+    """Folder for texts that were uploaded."""
+    return cache_folder() / "texts"
+
+
+def texts_folders() -> tuple[Path, ...]:
+    """The folders whose files the dashboard may read for a study: uploads, and what the operator names."""
+    named = [name.strip() for name in os.environ.get("RELENS_TEXTS", "").split(",")]
+    return (uploads_folder(), *(Path(name).expanduser() for name in named if name))
 
 
 def device_name() -> str:

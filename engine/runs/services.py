@@ -158,9 +158,11 @@ class EngineServices:
     def begin_study(
         self, model: Any, specification: StudySpecification, finished: Collection[str], stop: Callable[[], bool]
     ) -> RunningSearch:
-        """See `engine.studies.study.StudyRun`."""
+        """See `engine.studies.study.StudyRun`; only of files that the operator allows."""
+        from engine.studies.allowed_files import check_files
         from engine.studies.study import Bench, StudyRun
 
+        check_files(specification.study)
         return StudyRun(specification.study, Bench(model, self._compiler, stop), finished)
 
     def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:

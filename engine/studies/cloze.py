@@ -107,6 +107,10 @@ class ClozeStudy(Study):
             )
         return read_passages(self.path, self.count) if self.path else own_passages()[: self.count]
 
+    def files(self) -> tuple[str, ...]:
+        """See `Study.files`."""
+        return (self.path,) if self.path else ()
+
     def units(self) -> tuple[Unit, ...]:
         """Chunks of passages, each with all its variants before the next, so that early rows can be compared."""
         total = len(self.read())

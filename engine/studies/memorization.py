@@ -31,7 +31,7 @@ from engine.errors import QueryError
 from engine.language.automaton import ByteAutomaton
 from engine.query import Decoding, Encoding, Limits, Query, Record, Sampling
 from engine.studies.study import ROW, Bench, Row, Study, Unit
-from engine.studies.validators import Check, Unchecked, Validator, check_settings, open_validator
+from engine.studies.validators import Check, InText, Unchecked, Validator, check_settings, open_validator
 
 if TYPE_CHECKING:
     from engine.studies.sampled_generation import Attempt
@@ -130,6 +130,10 @@ class MemorizationStudy(Study):
             decoding=self.decoding,
             max_tokens=self.max_tokens,
         )
+
+    def files(self) -> tuple[str, ...]:
+        """See `Study.files`."""
+        return (self.validator.path,) if isinstance(self.validator, InText) else ()
 
     def units(self) -> tuple[Unit, ...]:
         """The search, then one unit for each number of tokens."""

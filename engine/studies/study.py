@@ -87,6 +87,10 @@ class Study(Record):
         `bench.stop` says so is not done. Raises the errors of the engine.
         """
 
+    def files(self) -> tuple[str, ...]:
+        """The files and folders that the study reads, as its settings name them."""
+        return ()
+
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
         return ()

@@ -1,0 +1,28 @@
+"""Which files a study may read when somebody asks for it over the web.
+
+From Python and from a terminal a study reads whatever its caller can. The dashboard's worker reads for strangers:
+
+    /etc/passwd                         refused
+    ~/.cache/relens/texts/3fa9...txt    an upload
+    /data/corpus/pile.txt               where the operator has put /data/corpus into RELENS_TEXTS
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine import settings
+from engine.errors import QueryError
+from engine.studies.study import Study
+
+
+def check_files(study: Study) -> None:
+    """Raises `QueryError` for a file outside the folders of `engine.settings.texts_folders`, links followed."""
+    folders = [folder.resolve() for folder in settings.texts_folders()]
+    for name in study.files():
+        path = Path(name).expanduser().resolve()
+        if not any(path.is_relative_to(folder) for folder in folders):
+            raise QueryError(
+                f"The dashboard may not read {name!r}: upload the text, or let the operator name its folder in"
+                " RELENS_TEXTS."
+            )
