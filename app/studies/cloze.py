@@ -49,8 +49,8 @@ class ClozeView:
     kind = "cloze"
     introduction = (
         "The model reads passages without their last word and has to find it, asked in up to four ways that differ "
-        "only in which answers count. The share of words found says how well it follows a story; the differences say how "
-        "much of that is the way of asking."
+        "only in which answers count. The share of words found says how well it follows a story; the differences say "
+        "how much of that is the way of asking."
     )
     notice = ""
 
