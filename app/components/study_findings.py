@@ -1,0 +1,163 @@
+"""What a study has found: sentences first, then figures, then tables; and the files one can take away."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from app import charts
+from app.narrative import count_text
+from app.report import study_report
+from app.studies.view import Figure, Rows, StudyView, Table
+from app.study_files import StudyFormat, study_file
+from app.study_snippets import study_command, study_python
+from app.text import as_html, as_markdown
+from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+from engine.studies.study import Study, current_rows, done_units
+
+_FILES: tuple[tuple[StudyFormat, str, str], ...] = (
+    ("csv", "CSV", "text/csv"),
+    ("parquet", "Parquet", "application/vnd.apache.parquet"),
+)
+#: Above this many lines the browser fetches what it shows.
+_LAZY_ABOVE = 1_000
+#: Sentences of the verdict that stand out; those behind them are smaller.
+_FIRST = 2
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFound:
+    """What the first `rows` rows of a run say. made: when, on the monotonic clock; seconds: what it took."""
+
+    run_id: str
+    rows: int
+    verdict: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+    made: float
+    seconds: float
+
+
+def find(view: StudyView, run_id: str, study: Study, rows: Sequence[Mapping[str, Any]]) -> StudyFound:
+    """What these rows say; no verdict as long as no unit is done. Raises the errors of the engine."""
+    begun = time.monotonic()
+    current: Rows = current_rows(rows)
+    verdict = study.verdict(current) if done_units(current) else ()
+    figures, tables = tuple(view.figures(current, study)), tuple(view.tables(current, study))
+    now = time.monotonic()
+    return StudyFound(run_id, len(rows), tuple(verdict), figures, tables, now, now - begun)
+
+
+def findings(found: StudyFound) -> None:
+    """The sentences of the verdict."""
+    items = [
+        f"<p>{as_html(sentence)}</p>" if place < _FIRST else f'<p class="minor">{as_html(sentence)}</p>'
+        for place, sentence in enumerate(found.verdict)
+    ]
+    if items:
+        st.html(f'<div class="relens-findings study" data-study-verdict="{len(items)}">{"".join(items)}</div>')
+
+
+def show_figures(found: StudyFound) -> None:
+    """The figures, each under its title and its sentence."""
+    config = charts.CONFIG | {
+        "toImageButtonOptions": {
+            "format": st.session_state.get("study_pictures", "SVG").lower(),
+            "filename": f"relens-{found.run_id[:8]}",
+            "scale": 2,
+        }
+    }
+    for place, figure in enumerate(found.figures):
+        st.subheader(as_markdown(figure.title), anchor=False)
+        st.caption(as_markdown(figure.sentence))
+        st.plotly_chart(figure.chart.figure, key=f"study_figure_{place}", config=config, alt=figure.chart.alt)
+
+
+def show_tables(found: StudyFound) -> None:
+    """The tables, one at a time."""
+    if not found.tables:
+        return
+    st.subheader("Tables", anchor=False)
+    for tab, table in zip(st.tabs([as_markdown(table.title) for table in found.tables]), found.tables, strict=True):
+        with tab:
+            _table(table)
+
+
+def _table(table: Table) -> None:
+    frame = table.frame
+    st.dataframe(
+        frame,
+        key=f"study_table_{table.title}",
+        hide_index=True,
+        height="content" if len(frame) <= 12 else 430,
+        lazy=True if len(frame) > _LAZY_ABOVE else None,
+        alt=f"{table.title}: {count_text(len(frame), 'line')}",
+        column_config={name: _column(frame[name], table.help.get(str(name))) for name in frame.columns},
+    )
+
+
+def _column(values: pd.Series, told: str | None) -> Any:
+    if values.dtype == bool:
+        return st.column_config.CheckboxColumn(help=told)
+    if pd.api.types.is_numeric_dtype(values):
+        whole = bool((values.dropna() % 1 == 0).all())
+        return st.column_config.NumberColumn(format="localized" if whole else "%.4g", help=told)
+    return st.column_config.TextColumn(help=told)
+
+
+def downloads(
+    view: StudyView, run: RunRecord, specification: StudySpecification, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """The report, the rows as files, the same in Python and in a terminal, and how pictures are saved."""
+    name = f"relens-{view.kind}-{run.id[:8]}"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.download_button(
+            "Report",
+            data=lambda: _report(view, run, specification, rows),
+            file_name=f"{name}.html",
+            mime="text/html",
+            on_click="ignore",
+            key="study_report",
+            icon=":material/description:",
+            help="One HTML file with everything on this page: what was asked, what was found, and how to repeat it.",
+        )
+        for format, label, mime in _FILES:
+            st.download_button(
+                label,
+                data=lambda format=format: study_file(rows, format),
+                file_name=f"{name}.{format}",
+                mime=mime,
+                on_click="ignore",
+                key=f"study_file_{format}",
+                icon=":material/download:",
+                help=f"All rows of this run so far, as they were told, as {label}.",
+            )
+        repeat = st.popover("Repeat elsewhere", icon=":material/code:", key="study_repeat_elsewhere", on_change="rerun")
+        if repeat.open:
+            with repeat:
+                st.caption("The same in Python")
+                st.code(study_python(specification), language="python", wrap_lines=True)
+                st.caption("The same in a terminal")
+                st.code(study_command(specification), language="bash", wrap_lines=True)
+        options: tuple[Literal["SVG", "PNG"], ...] = ("SVG", "PNG")
+        st.segmented_control(
+            "Pictures",
+            options,
+            default="SVG",
+            required=True,
+            key="study_pictures",
+            help="What the camera above a figure saves: a drawing that can be enlarged, or pixels.",
+        )
+
+
+def _report(
+    view: StudyView, run: RunRecord, specification: StudySpecification, rows: Sequence[Mapping[str, Any]]
+) -> bytes:
+    found = find(view, run.id, specification.study, rows)
+    return study_report(run, specification, view, found.verdict, found.figures, found.tables)

@@ -1,0 +1,88 @@
+"""What is asked: a preset, the study's own settings, the model.
+
+A widget keeps what it holds as long as it is on the page, whatever first value it is given. So when another preset is
+chosen, the page is drawn once without the settings, and then again with new ones: the browser and the server have both
+forgotten the old ones by then.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.components.messages import show_error
+from app.components.ticker import ticker
+from app.studies.view import StudyView
+from engine.errors import QueryError
+from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+from engine.studies.catalogue import presets, study_class
+from engine.studies.study import Study
+
+#: The choice of the settings that the run on the page has.
+OF_RUN = "As in the run below"
+
+_AGAIN = "study_settings_again"
+
+
+def study_form(view: StudyView, models: list[str], shown: RunRecord | None) -> StudySpecification | None:
+    """Draw it; what would be run, None where that has no meaning (which is said) or is not known yet."""
+    offered = dict(presets(view.kind)) or {"Default": study_class(view.kind)()}
+    of_run = _of_run(view, shown)
+    if of_run is not None:
+        offered[OF_RUN] = of_run
+    names = list(offered)
+    first = next((name for name, study in offered.items() if study == of_run), names[0])
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        name = st.selectbox(
+            "Start from",
+            names,
+            index=names.index(first),
+            key=f"study_preset_{view.kind}",
+            on_change=_settings_again,
+            width=360,
+            help="Fills in all settings below; change what you like.",
+        )
+        model = _model(view, models, shown)
+    base = offered[name if name in offered else names[0]]
+    if st.session_state.pop(_AGAIN, False):
+        ticker(0.05, key="study_settings")
+        return None
+    with st.expander("Settings", expanded=shown is None, icon=":material/tune:", key=f"study_settings_of_{view.kind}"):
+        try:
+            study = view.settings(base)
+            study.units()
+        except QueryError as error:
+            show_error(error)
+            return None
+    return StudySpecification(model, study)
+
+
+def _settings_again() -> None:
+    st.session_state[_AGAIN] = True
+
+
+def _model(view: StudyView, models: list[str], shown: RunRecord | None) -> str:
+    names = list(models)
+    if shown is not None and shown.model not in names:
+        names.append(shown.model)
+    chosen = st.selectbox(
+        "Model",
+        names,
+        index=names.index(shown.model) if shown is not None else 0,
+        key=f"study_model_{view.kind}",
+        accept_new_options=True,
+        width=240,
+        help="Who is asked. Another model gives another answer. Type a name from the model hub or a folder on the "
+        "server, where the operator allows it.",
+    )
+    return chosen or names[0]
+
+
+def _of_run(view: StudyView, shown: RunRecord | None) -> Study | None:
+    """The study of the run on the page; None where there is none, or where it is no longer understood."""
+    if shown is None:
+        return None
+    try:
+        return StudySpecification.from_json(shown.specification).study
+    except QueryError:
+        return None

@@ -1,0 +1,86 @@
+"""The page of a study, the same for all of them: what it is, what is asked, the run, and what it found.
+
+What differs from one study to the next is its view (`app.studies.view`). The run is in the page's address, so a reload
+comes back to it, and so does whoever is sent the link.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import links
+from app.components.messages import show_error, show_warning
+from app.components.status import status_line
+from app.components.study_form import study_form
+from app.components.study_run import begin_study, study_run
+from app.services import Services, get_services
+from app.studies.view import StudyView
+from app.study_views import study_views
+from app.text import as_html, as_markdown
+from engine.errors import RelensError
+from engine.models.catalogue import available_models
+from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+from engine.studies.catalogue import study_class
+
+
+def study_page(kind: str) -> None:
+    """Draw the page of the study of this kind."""
+    services = get_services()
+    view = study_views().get(kind)
+    if view is None:
+        show_error("This study has no page here.")
+        return
+    status_line(services)
+    _introduction(view)
+    shown = _shown(services, view)
+    specification = study_form(view, [entry.name for entry in available_models()], shown)
+    _run_button(services, specification, shown)
+    study_run(services, view, shown)
+
+
+def _introduction(view: StudyView) -> None:
+    study = study_class(view.kind)
+    st.html(
+        f'<h1 class="relens-title study">{as_html(study.title)}</h1>'
+        f'<p class="relens-lead"><b>{as_html(study.question)}</b></p>'
+        f'<p class="relens-lead small">{as_html(view.introduction)}</p>'
+    )
+    if view.notice:
+        st.info(as_markdown(view.notice), icon=":material/info:")
+
+
+def _shown(services: Services, view: StudyView) -> RunRecord | None:
+    """The run that the address names, where it is one of this study."""
+    run_id = st.query_params.get(links.RUN)
+    if not run_id:
+        return None
+    try:
+        run = services.store.get(run_id)
+    except RelensError as error:
+        show_error(error)
+        return None
+    if run is None or run.specification.get("study", {}).get("kind") != view.kind:
+        show_warning("The run in this page's address is not in the store (any more), or is of another study.")
+        return None
+    return run
+
+
+def _run_button(services: Services, specification: StudySpecification | None, shown: RunRecord | None) -> None:
+    is_live = shown is not None and shown.is_live
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if (
+            st.button(
+                "Run",
+                type="secondary" if is_live else "primary",
+                icon=":material/play_arrow:",
+                shortcut="Ctrl+Enter",
+                disabled=specification is None,
+                key="study_run_button",
+                help="Carry the study out with these settings. What is found appears below, piece by piece.",
+            )
+            and specification is not None
+        ):
+            begin_study(services, lambda: services.store.submit(specification))
+        if specification is not None and shown is not None and specification.to_json() != shown.specification:
+            st.caption("The run below has other settings than these.")

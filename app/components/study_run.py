@@ -1,0 +1,175 @@
+"""A study's run on the page: followed while it lives, with what it has found so far.
+
+A fragment, alone in its container, that looks again by itself while there is something to wait for. A look fetches only
+new rows. Figures take longer than a look, so they are made anew only when there are new rows, and the longer it takes
+the more rarely.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import streamlit as st
+
+from app import links, narrative, study_narrative
+from app.charts import BLUE, GREEN, ORANGE, RED
+from app.components.messages import show_error, show_warning
+from app.components.run_panel import device_line
+from app.components.study_findings import StudyFound, downloads, find, findings, show_figures, show_tables
+from app.components.ticker import ticker
+from app.run_rows import RunRows
+from app.services import Services
+from app.studies.view import StudyView
+from app.text import as_html, as_markdown
+from engine.errors import QueryError, RelensError
+from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+
+_HUES = {"done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED, "queued": ORANGE, "running": BLUE}
+
+#: Seconds between two looks: at first, and later.
+_EAGER, _CALM = 1.0, 2.0
+_EAGER_FOR_SECONDS = 10.0
+#: Making figures may take this part of the time.
+_PART_FOR_FIGURES = 0.1
+
+
+def begin_study(services: Services, submit: Callable[[], str]) -> None:
+    """Put a study into the queue by `submit`, see to a worker and show its run; or say why that cannot be."""
+    try:
+        run_id = submit()
+    except RelensError as error:
+        show_error(error)
+        return
+    services.ensure_worker()
+    st.query_params[links.RUN] = run_id
+    st.rerun()
+
+
+def study_run(services: Services, view: StudyView, shown: RunRecord | None) -> None:
+    """Show the run, or what would be here."""
+    with st.container():
+        if shown is None:
+            st.caption("Press Run. A study works piece by piece: you can stop it, go on later, and read what is done.")
+        else:
+            st.fragment(_study_run, key=f"study_run_{view.kind}")(services, view, shown.id, shown.is_live)
+
+
+def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool) -> None:
+    try:
+        run = services.store.get(run_id)
+        found = _rows(run_id)
+        if run is None:
+            show_warning("This run is no longer in the store.")
+            return
+        # The record is older than the rows, so that a run which is over is never shown with rows missing.
+        found.refresh(services.store)
+        position = services.store.queue_position(run_id) if run.status == "queued" else None
+        specification = StudySpecification.from_json(run.specification)
+    except RelensError as error:
+        show_error(error)
+        return
+    st.divider()
+    _status(run, found, position)
+    _buttons(services, run)
+    shown = _found(view, run, specification, found)
+    if shown is not None:
+        findings(shown)
+        downloads(view, run, specification, found.rows)
+        show_figures(shown)
+        show_tables(shown)
+    elif run.is_live:
+        st.caption("The first findings appear as soon as there is something to show.")
+    ticker(_pace(run), key="study_looking")
+    if was_live != run.is_live:
+        st.rerun()
+
+
+def _pace(run: RunRecord) -> float | None:
+    if not run.is_live:
+        return None
+    return _EAGER if run.progress.get("seconds_total", 0.0) < _EAGER_FOR_SECONDS else _CALM
+
+
+def _status(run: RunRecord, found: RunRows, position: int | None) -> None:
+    headline = narrative.status_headline(run, position)
+    units, work = study_narrative.units_sentence(run), study_narrative.work_sentence(run, found.rows)
+    if run.is_live:
+        detail = " · ".join(part for part in (units, work) if part)
+        text = f"**{as_markdown(headline)}**" + (f" · {as_markdown(detail)}" if detail else "")
+        st.progress(study_narrative.fraction_done(run), text=text)
+        device = device_line(run.device)
+        if device:
+            st.caption(as_markdown(device))
+        return
+    ending = study_narrative.ending_sentence(run)
+    detail = " · ".join(part for part in (units, work) if part)
+    st.html(
+        f'<div class="relens-verdict" data-run-status="{run.status}">'
+        f'<span><i class="relens-dot" style="--hue:{_HUES[run.status]}"></i><b>{as_html(headline)}</b></span>'
+        f"<span>{as_html(ending or detail)}</span></div>"
+    )
+    if ending and detail:
+        st.caption(as_markdown(detail))
+
+
+def _buttons(services: Services, run: RunRecord) -> None:
+    """Stop while it lives; afterwards Resume, where it is not done, and Repeat."""
+    with st.container(horizontal=True, gap="small"):
+        if run.is_live:
+            if st.button(
+                "Stop",
+                icon=":material/stop:",
+                shortcut="Esc",
+                disabled=run.stop_requested,
+                key="study_stop_button",
+                help="Leave off; what it has done stays, and it can be resumed.",
+            ):
+                _act(lambda: services.store.request_stop(run.id))
+            return
+        if study_narrative.can_resume(run) and st.button(
+            "Resume",
+            type="primary",
+            icon=":material/resume:",
+            key="study_resume_button",
+            help="Go on with this run; the pieces that are done are not done again.",
+        ):
+            _act(lambda: services.store.resume(run.id))
+            services.ensure_worker()
+            st.rerun()
+        if st.button(
+            "Repeat",
+            icon=":material/replay:",
+            key="study_repeat_button",
+            help="Run the same study again from the start, as a run of its own.",
+        ):
+            begin_study(services, lambda: services.store.repeat(run.id))
+
+
+def _act(action: Callable[[], None]) -> None:
+    try:
+        action()
+    except (QueryError, RelensError) as error:
+        show_error(error)
+
+
+def _found(view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows) -> StudyFound | None:
+    """What the rows say: as it was made last, or made anew where that is due."""
+    kept: StudyFound | None = st.session_state.get("study_found")
+    if kept is not None and kept.run_id != run.id:
+        kept = None
+    if not found.rows or (kept is not None and kept.rows == len(found.rows)):
+        return kept
+    now = time.monotonic()
+    if kept is not None and run.is_live and now - kept.made < kept.seconds / _PART_FOR_FIGURES:
+        return kept
+    kept = st.session_state["study_found"] = find(view, run.id, specification.study, found.rows)
+    return kept
+
+
+def _rows(run_id: str) -> RunRows:
+    rows: RunRows | None = st.session_state.get("study_rows")
+    if rows is None or rows.run_id != run_id:
+        rows = st.session_state["study_rows"] = RunRows(run_id)
+    return rows

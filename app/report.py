@@ -1,0 +1,166 @@
+"""A study as one HTML file that needs nothing else: to be mailed, kept, and opened in ten years.
+
+    verdict, figures, tables        what was found
+    specification, Python, command  how to do it again
+
+Plotly's script is in it once, and a policy in its head forbids the browser to fetch anything. Every text is escaped
+where it is put in; figures are data that plotly writes with its own escapes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pandas as pd
+from plotly.offline import get_plotlyjs
+
+from app.narrative import count_text, duration_text
+from app.studies.view import Figure, StudyView, Table
+from app.study_narrative import ending_sentence, units_sentence
+from app.study_snippets import study_command, study_python
+from app.text import as_html
+from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+
+#: Lines of a table that a report shows; all rows are in the files that can be downloaded beside it.
+_MOST_LINES = 500
+
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+_STYLE = """
+body { font: 16px/1.55 system-ui, sans-serif; color: #1C2733; background: #fff; max-width: 68rem; margin: 2rem auto;
+  padding: 0 1.2rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin-bottom: 0.2rem; } h2 { font-size: 1.25rem; margin-top: 2.2rem; }
+h3 { font-size: 1.02rem; margin: 1.6rem 0 0.2rem; } .minor { color: #566270; font-size: 0.92rem; }
+.notice { border-left: 4px solid #E69F00; padding: 0.3rem 0.8rem; background: #fdf6e7; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.86rem; }
+th, td { text-align: left; padding: 0.22rem 0.6rem; border-bottom: 1px solid #D9DEDF; vertical-align: top; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; } th { border-bottom: 2px solid #8A939B; }
+pre { background: #F0F2F1; padding: 0.7rem 0.9rem; border-radius: 0.4rem; font-size: 0.82rem; overflow-x: auto;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+button { font: inherit; font-size: 0.8rem; margin: 0 0.3rem 0 0; }
+@media print { button { display: none; } }
+"""
+
+_SAVING = """
+for (const button of document.querySelectorAll("button[data-figure]")) button.addEventListener("click", () => {
+  const figure = document.getElementById(button.dataset.figure)
+  Plotly.downloadImage(figure, { format: button.dataset.format, filename: button.dataset.figure, width: 1000,
+    height: figure.layout.height || 450, scale: button.dataset.format === "png" ? 2 : 1 })
+})
+"""
+
+
+def study_report(
+    run: RunRecord,
+    specification: StudySpecification,
+    view: StudyView,
+    verdict: Sequence[str],
+    figures: Sequence[Figure],
+    tables: Sequence[Table],
+) -> bytes:
+    """The file, in UTF-8. verdict, figures and tables: of the rows of `run`."""
+    study = specification.study
+    parts = [
+        f"<h1>{as_html(study.title)}</h1>",
+        f"<p>{as_html(study.question)}</p>",
+        f'<p class="minor">{as_html(_account(run))}</p>',
+        f'<p class="notice">{as_html(view.notice)}</p>' if view.notice else "",
+        f"<p>{as_html(view.introduction)}</p>",
+        "<h2>What was found</h2>",
+        *(f"<p>{as_html(sentence)}</p>" for sentence in verdict),
+        "" if verdict else "<p>Nothing is done yet, so nothing can be said.</p>",
+        _unfinished(run),
+        *(_figure(figure, place) for place, figure in enumerate(figures, 1)),
+        "<h2>Tables</h2>" if tables else "",
+        *(_table(table) for table in tables),
+        "<h2>How to repeat it</h2>",
+        "<p>In Python, from the folder of Relens:</p>",
+        f"<pre>{as_html(study_python(specification))}</pre>",
+        "<p>In a terminal; run it again to go on where it was cut short:</p>",
+        f"<pre>{as_html(study_command(specification))}</pre>",
+        "<p>All settings:</p>",
+        f"<pre>{as_html(json.dumps(specification.to_json(), indent=1, ensure_ascii=False))}</pre>",
+        f'<p class="minor">{as_html(_versions(run))}</p>',
+    ]
+    head = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light">'
+        f"<title>{as_html(study.title)} · Relens</title><style>{_STYLE}</style>"
+        f"<script>{get_plotlyjs()}</script></head><body>"
+    )
+    body = "\n".join(part for part in parts if part)
+    return f"{head}\n{body}\n<script>{_SAVING}</script></body></html>\n".encode("utf-8", "replace")
+
+
+def _account(run: RunRecord) -> str:
+    asked = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    parts = [f"Model {run.model}", f"asked {asked}", units_sentence(run), count_text(run.row_count, "row")]
+    seconds = float(run.progress.get("seconds_total", 0.0))
+    parts.append(duration_text(seconds) if seconds else "")
+    return " · ".join(part for part in parts if part)
+
+
+def _unfinished(run: RunRecord) -> str:
+    if run.status == "done":
+        return ""
+    reason = ending_sentence(run) or "It was still running when this report was made."
+    return f'<p class="notice">The study is not finished. {as_html(reason)}</p>'
+
+
+def _versions(run: RunRecord) -> str:
+    parts = [f"{name} {version}" for name, version in run.versions.items()]
+    if run.model_fingerprint:
+        parts.append(f"fingerprint of the model {run.model_fingerprint}")
+    return " · ".join([f"Run {run.id}", *parts])
+
+
+def _figure(figure: Figure, place: int) -> str:
+    name = f"figure-{place}"
+    drawn = figure.chart.figure.to_html(
+        full_html=False, include_plotlyjs=False, div_id=name, config={"displaylogo": False, "responsive": True}
+    )
+    buttons = "".join(
+        f'<button type="button" data-figure="{name}" data-format="{format}">Save as {format.upper()}</button>'
+        for format in ("svg", "png")
+    )
+    return (
+        f"<h2>{as_html(figure.title)}</h2><p>{as_html(figure.sentence)}</p>"
+        f'<div role="img" aria-label="{as_html(figure.chart.alt)}">{drawn}</div><p>{buttons}</p>'
+    )
+
+
+def _table(table: Table) -> str:
+    shown = table.frame.head(_MOST_LINES)
+    head = "".join(
+        f'<th title="{as_html(table.help.get(str(name), ""))}">{as_html(str(name))}</th>' for name in shown.columns
+    )
+    lines = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in shown.itertuples(index=False, name=None))
+    cut = len(table.frame) - len(shown)
+    more = f'<p class="minor">{count_text(cut, "more line")} not shown.</p>' if cut else ""
+    notes = "".join(
+        f"<dt><b>{as_html(name)}</b></dt><dd>{as_html(told)}</dd>"
+        for name, told in table.help.items()
+        if name in shown.columns
+    )
+    legend = f'<dl class="minor">{notes}</dl>' if notes else ""
+    return (
+        f'<h3>{as_html(table.title)}</h3><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div>{more}{legend}"
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
+        return "<td>–</td>"
+    if pd.api.types.is_number(value):
+        number = float(value)  # type: ignore[arg-type]
+        return (
+            f'<td class="number">{number:,.0f}</td>' if number.is_integer() else f'<td class="number">{number:.4g}</td>'
+        )
+    return f"<td>{as_html(str(value))}</td>"

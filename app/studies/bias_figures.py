@@ -1,0 +1,303 @@
+"""Figures of the bias study; pure functions of its findings.
+
+Each variant has a small picture of its own (Tufte's small multiples): outcomes from top to bottom, in the same order
+everywhere, and for each subject a mark with its interval. Subjects differ in hue and in the shape of their mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
+from app.narrative import count_text, interval_text, probability_text
+from app.studies.view import Figure
+from app.text import as_plotly, shortened
+from engine.statistics import Estimate
+from engine.studies.bias_findings import BiasFindings, PositionCurve
+from engine.studies.bias_shares import VariantFindings
+
+_HUES = (BLUE, ORANGE, GREEN, PINK, RED, SKY)
+_MARKS = ("circle", "diamond", "square", "triangle-up", "x", "star")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_GREY = "#8A939B"
+#: What the names of the ways to draw a prefix mean.
+_WAYS = {
+    "strings": "every string alike",
+    "tokens": "every token path alike",
+    "edges": "a coin at every character",
+}
+_MOST_PANELS, _MOST_OUTCOMES, _MOST_SERIES = 12, 20, 6
+
+
+def share_figure(findings: BiasFindings) -> Figure | None:
+    """P(outcome | subject) in every variant; None while there is nothing."""
+    variants = _shown(findings)
+    if not variants:
+        return None
+    subjects = variants[0].subjects[:_MOST_SERIES]
+    outcomes = _order(variants)
+    figure = _panels(variants, outcomes)
+    for panel, variant in enumerate(variants):
+        shares = {(share.subject, share.outcome): share for share in variant.shares}
+        for place, subject in enumerate(subjects):
+            values = [shares[subject, outcome].share for outcome in outcomes]
+            _marks(
+                figure,
+                panel,
+                place,
+                subject,
+                values,
+                [
+                    f"{as_plotly(outcome)}, given {as_plotly(subject)}: {probability_text(value.value)}"
+                    + (f" ({interval_text(value.low, value.high)})" if value.high > value.low else "")
+                    for outcome, value in zip(outcomes, values, strict=True)
+                ],
+                len(subjects),
+            )
+    figure.update_xaxes(rangemode="tozero", tickformat="~%", matches="x")
+    figure.update_layout(updatemenus=[_scale_switch()])
+    chart = Chart(figure, f"Shares of {count_text(len(outcomes), 'outcome')} {_alt(variants)}.")
+    return Figure(
+        "What is said of whom",
+        "How likely each outcome is for each subject, one picture for each way to ask. Where the marks of a line lie"
+        " apart, the subject makes a difference; lines through marks are 95 % intervals, and exact answers need none.",
+        chart,
+    )
+
+
+def difference_figure(findings: BiasFindings) -> Figure | None:
+    """P(outcome | subject) - P(outcome | other) in every variant, for each two subjects."""
+    variants = _shown(findings)
+    if not variants:
+        return None
+    pairs = list(dict.fromkeys((found.subject, found.other) for found in variants[0].differences))[:_MOST_SERIES]
+    outcomes = _order(variants)
+    figure = _panels(variants, outcomes)
+    certain = 0
+    for panel, variant in enumerate(variants):
+        found = {(one.subject, one.other, one.outcome): one for one in variant.differences}
+        for place, (subject, other) in enumerate(pairs):
+            differences = [found[subject, other, outcome] for outcome in outcomes]
+            certain += sum(one.is_certain for one in differences)
+            _marks(
+                figure,
+                panel,
+                place,
+                f"{subject} less {other}",
+                [one.value for one in differences],
+                [
+                    f"{as_plotly(one.outcome)}: {_points(one.value.value)} for {as_plotly(subject)} than for "
+                    f"{as_plotly(other)} ({'to one side of zero' if one.is_certain else 'the interval holds zero'})"
+                    for one in differences
+                ],
+                len(pairs),
+                filled=[one.is_certain for one in differences],
+            )
+        figure.add_vline(
+            x=0,
+            line={"color": _GREY, "width": 1},
+            row=panel // _columns(variants) + 1,
+            col=panel % _columns(variants) + 1,
+        )
+    figure.update_xaxes(tickformat="+~%", matches="x")
+    pair = f" ({pairs[0][0]} less {pairs[0][1]})" if len(pairs) == 1 else ""
+    return Figure(
+        "Where the subjects differ",
+        f"The difference between two subjects{pair}, outcome by outcome: right of the line, the outcome is likelier for"
+        " the first. A filled mark's interval lies to one side of zero; of a hollow one even the direction is open.",
+        Chart(figure, f"Differences between subjects {_alt(variants)}; {certain} do not hold zero."),
+    )
+
+
+def position_figures(findings: BiasFindings) -> list[Figure]:
+    """Where edits fall: in prefixes as they are drawn, and in the whole strings that were sampled."""
+    found = []
+    if findings.prefix_curves:
+        names = [_WAYS.get(curve.name, curve.name) for curve in findings.prefix_curves]
+        found.append(
+            Figure(
+                "Where edits fall in the prefix",
+                "The share of edits that fall on a character or before it, by the way a prefix is drawn. A straight "
+                "line spreads them evenly; a curve that leaps up at the start crowds them there, and hardly ever "
+                "changes the words that follow.",
+                _curves(findings.prefix_curves, names),
+            )
+        )
+    if findings.match_curves:
+        found.append(
+            Figure(
+                "Where edits fall in what was drawn",
+                "The same for the whole strings of the ways to ask that allow one edit: in the prefix as it was drawn,"
+                " behind it as the model chose.",
+                _curves(findings.match_curves, [curve.name for curve in findings.match_curves]),
+            )
+        )
+    return found
+
+
+def _shown(findings: BiasFindings) -> list[VariantFindings]:
+    """The variants that have anything to show."""
+    return [one for one in findings.variants if any(share.count for share in one.shares)][:_MOST_PANELS]
+
+
+def _order(variants: Sequence[VariantFindings]) -> list[str]:
+    """The outcomes, the likeliest of the first variant first."""
+    totals = dict.fromkeys(variants[0].outcomes, 0.0)
+    for share in variants[0].shares:
+        totals[share.outcome] += share.share.value
+    return sorted(totals, key=lambda outcome: -totals[outcome])[:_MOST_OUTCOMES]
+
+
+def _columns(variants: Sequence[VariantFindings]) -> int:
+    return min(2, len(variants))
+
+
+def _panels(variants: Sequence[VariantFindings], outcomes: Sequence[str]) -> go.Figure:
+    columns = _columns(variants)
+    rows = -(-len(variants) // columns)
+    height = 46 + 22 * len(outcomes)
+    figure = make_subplots(
+        rows=rows,
+        cols=columns,
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        vertical_spacing=min(0.9 / max(rows - 1, 1), 52 / (rows * (height + 52))),
+        subplot_titles=[as_plotly(_title(variant)) for variant in variants],
+    )
+    figure.update_annotations(font={"size": 12})
+    figure.update_yaxes(
+        range=[len(outcomes) - 0.4, -0.6],
+        tickmode="array",
+        tickvals=list(range(len(outcomes))),
+        ticktext=[as_plotly(shortened(outcome, 24)) for outcome in outcomes],
+        automargin=True,
+        ticklabelstandoff=4,
+        zeroline=False,
+    )
+    figure.update_xaxes(showticklabels=True, nticks=5)
+    figure.update_layout(
+        height=rows * (height + 52) + 70,
+        margin=MARGINS | {"t": 84},
+        legend={"orientation": "h", "yref": "container", "y": 1.0, "yanchor": "top", "x": 0},
+    )
+    return figure
+
+
+def _title(variant: VariantFindings) -> str:
+    """The label in two short lines, for a narrow picture."""
+    return variant.label.replace(" (", ", ").replace(")", "").replace(" with", "<br>with", 1).replace("<br>", "\n")
+
+
+def _marks(
+    figure: go.Figure,
+    panel: int,
+    place: int,
+    name: str,
+    values: Sequence[Estimate],
+    hover: Sequence[str],
+    series: int,
+    filled: Sequence[bool] | None = None,
+) -> None:
+    """One series of marks with their intervals in one panel, a little above or below the others."""
+    mark = _MARKS[place]
+    has_interval = any(value.high > value.low for value in values)
+    columns = 2 if figure.layout.xaxis2.anchor else 1
+    figure.add_trace(
+        go.Scatter(
+            x=[value.value for value in values],
+            y=[line + (place - (series - 1) / 2) * min(0.26, 0.7 / series) for line in range(len(values))],
+            name=as_plotly(shortened(name, 40)),
+            legendgroup=str(place),
+            showlegend=panel == 0,
+            mode="markers",
+            marker={
+                "symbol": [mark if flag else f"{mark}-open" for flag in filled] if filled else mark,
+                "color": _HUES[place],
+                "size": 9,
+                "line": {"width": 1.5, "color": _HUES[place]},
+            },
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [max(value.high - value.value, 0.0) for value in values],
+                "arrayminus": [max(value.value - value.low, 0.0) for value in values],
+                "thickness": 1.3,
+                "width": 3,
+                "color": _HUES[place],
+            }
+            if has_interval
+            else None,
+            hovertext=list(hover),
+            hovertemplate="%{hovertext}<extra></extra>",
+        ),
+        row=panel // columns + 1,
+        col=panel % columns + 1,
+    )
+
+
+def _scale_switch() -> dict[str, object]:
+    """Two buttons in the figure itself, so that a report in a file has them too."""
+    return {
+        "type": "buttons",
+        "direction": "right",
+        "x": 1.0,
+        "xanchor": "right",
+        "y": 1.0,
+        "yanchor": "bottom",
+        "pad": {"b": 44},
+        "showactive": False,
+        "bgcolor": "rgba(138,147,155,0.15)",
+        "bordercolor": _GREY,
+        "font": {"color": _GREY},
+        "buttons": [
+            {"label": label, "method": "relayout", "args": [{"xaxis.type": kind, "xaxis.autorange": True}]}
+            for label, kind in (("linear", "linear"), ("log", "log"))
+        ],
+    }
+
+
+def _curves(curves: Sequence[PositionCurve], names: Sequence[str]) -> Chart:
+    figure = go.Figure()
+    for place, (curve, name) in enumerate(zip(curves, names, strict=True)):
+        figure.add_trace(
+            go.Scatter(
+                x=curve.positions,
+                y=curve.cumulative,
+                name=as_plotly(name),
+                mode="lines",
+                line={
+                    "color": _HUES[place % len(_HUES)],
+                    "width": 2,
+                    "shape": "hv",
+                    "dash": _DASHES[place % len(_DASHES)],
+                },
+                hovertemplate="%{y:.0%} of the edits up to character %{x}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title="Character of the text, from 0")
+    figure.update_yaxes(title="Share of edits so far", tickformat=".0%", range=[0, 1.02])
+    figure.update_layout(
+        height=320,
+        margin=MARGINS,
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+    )
+    halves = "; ".join(
+        f"{name}: half of them up to character {_middle(curve)}" for curve, name in zip(curves, names, strict=True)
+    )
+    return Chart(figure, f"Cumulative positions of edits; {halves}.")
+
+
+def _middle(curve: PositionCurve) -> int:
+    return next(position for position, share in zip(curve.positions, curve.cumulative, strict=True) if share >= 0.5)
+
+
+def _points(value: float) -> str:
+    return f"{100 * abs(value):.1f} points {'likelier' if value > 0.0 else 'less likely'}"
+
+
+def _alt(variants: Sequence[VariantFindings]) -> str:
+    return f"in {count_text(len(variants), 'way')} to ask: {'; '.join(variant.label for variant in variants)}"

@@ -1,0 +1,141 @@
+"""Tables of the bias study; pure functions of its findings."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from app.studies.view import Table
+from engine.association import AssociationTest
+from engine.studies.bias_findings import BiasFindings
+from engine.studies.bias_shares import VariantFindings
+
+_TESTS = {
+    "chi-squared": "chi-squared",
+    "G": "G (log-likelihood ratio)",
+    "paper": "chi-squared as in the paper",
+}
+
+
+def power_text(log10_p: float) -> str:
+    """A p-value for people, however small: "0.03", "10^-1000"."""
+    if log10_p > -4.0:
+        return f"{10**log10_p:.2g}"
+    return f"10^{log10_p:.0f}" if log10_p != float("-inf") else "0"
+
+
+def statistics_table(findings: BiasFindings) -> Table:
+    """One line a test; of an exact distribution one line without, for nothing was drawn."""
+    lines = []
+    for variant in findings.variants:
+        lines += [_statistics(variant, test) for test in variant.tests or (None,)]
+    return Table(
+        "Statistics",
+        pd.DataFrame(lines),
+        {
+            "Test": "Chi-squared and G test whether the subjects have the same distribution, on effective counts. The "
+            "paper's own takes the counts of the second subject as expected for the first; it is no two-sample test "
+            "and finds significance too easily.",
+            "p": "How often chance alone makes samples differ as much. An exact distribution is a fact about the model,"
+            " so it has none.",
+            "Cramér's V": "The strength of the association, from 0 (none) to 1.",
+            "V, 95 %": "The bootstrap interval of V.",
+        },
+    )
+
+
+def _statistics(variant: VariantFindings, test: AssociationTest | None) -> dict[str, object]:
+    strength = variant.cramers_v
+    return {
+        "Way to ask": variant.label,
+        "Test": "none: exact" if test is None else _TESTS.get(test.name, test.name),
+        "Statistic": None if test is None else test.statistic,
+        "Degrees of freedom": None if test is None else test.degrees_of_freedom,
+        "p": "–" if test is None else power_text(test.log10_p) if test.degrees_of_freedom else "nothing to test",
+        "Cramér's V": strength.value,
+        "V, 95 %": "–" if variant.exact else f"{strength.low:.3f} to {strength.high:.3f}",
+    }
+
+
+def share_table(findings: BiasFindings) -> Table:
+    """P(outcome | subject) with its interval."""
+    return Table(
+        "Shares",
+        pd.DataFrame(
+            [
+                {
+                    "Way to ask": variant.label,
+                    "Subject": share.subject,
+                    "Outcome": share.outcome,
+                    "Share": share.share.value,
+                    "From": share.share.low,
+                    "To": share.share.high,
+                    "Draws": None if variant.exact else share.count,
+                }
+                for variant in findings.variants
+                for share in variant.shares
+            ]
+        ),
+        {
+            "Share": "The probability of the outcome given the subject, among what could be told.",
+            "From": "The lower end of the 95 % interval; of an exact share, its lower bound.",
+            "To": "The upper end of the 95 % interval; of an exact share, its upper bound.",
+            "Draws": "How many draws had this outcome, unweighted.",
+        },
+    )
+
+
+def account_table(findings: BiasFindings) -> Table:
+    """What stands behind the shares of each subject."""
+    return Table(
+        "What stands behind it",
+        pd.DataFrame(
+            [
+                {
+                    "Way to ask": variant.label,
+                    "Subject": account.subject,
+                    "Draws": account.draws or None,
+                    "Worth": account.effective_samples,
+                    "Led nowhere": account.failed,
+                    "Ambiguous": account.ambiguous,
+                    "Not gone through": account.open_share,
+                    "Calls of the model": account.forwards,
+                    "Seconds": round(account.seconds, 2),
+                }
+                for variant in findings.variants
+                for account in variant.accounts
+            ]
+        ),
+        {
+            "Worth": "How many draws of equal weight would say as much (Kish). Below 100 they carry no conclusion.",
+            "Ambiguous": "The share of what was found that is as near to one reading as to another; it is left out.",
+            "Not gone through": "Of an exact distribution: the most that what was not looked at could be.",
+            "Led nowhere": "Draws that came to a point from which nothing of the template could be written.",
+        },
+    )
+
+
+def residual_table(findings: BiasFindings) -> Table:
+    """How far each cell is from what it would be without association."""
+    return Table(
+        "Residuals",
+        pd.DataFrame(
+            [
+                {
+                    "Way to ask": variant.label,
+                    "Subject": variant.subjects[cell.group],
+                    "Outcome": variant.outcomes[cell.outcome],
+                    "Residual": cell.residual,
+                    "p": power_text(cell.log10_p),
+                    "p, corrected": power_text(cell.log10_p_holm),
+                    "Few expected": cell.small,
+                }
+                for variant in findings.variants
+                for cell in variant.residuals
+            ]
+        ),
+        {
+            "Residual": "In standard deviations: above 0 there is more of it than without association.",
+            "p, corrected": "By Holm's method, for looking at all cells.",
+            "Few expected": "So few are expected that neither p-value is to be relied upon.",
+        },
+    )

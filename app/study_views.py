@@ -1,0 +1,32 @@
+"""The studies that have a page: those whose view can be imported.
+
+A study is a module of `engine.studies` and a view, a module of `app.studies` with the same name. One without a view,
+or whose view is broken, is left out, so that it takes nothing away from the others.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from importlib import import_module
+
+from app.studies.view import StudyView
+from engine.studies.catalogue import STUDIES
+
+
+@cache
+def study_views() -> dict[str, StudyView]:
+    """The views by the kind of their study, in the order of the catalogue."""
+    found = {kind: _view(kind) for kind in STUDIES}
+    return {kind: view for kind, view in found.items() if view is not None}
+
+
+def _view(kind: str) -> StudyView | None:
+    name = f"app.studies.{kind}"
+    try:
+        view: StudyView = import_module(name).VIEW
+    except Exception as error:  # whatever is wrong with it, the dashboard goes on without it
+        if not (isinstance(error, ModuleNotFoundError) and error.name == name):
+            logging.getLogger(__name__).exception("The view of the study %r cannot be imported.", kind)
+        return None
+    return view

@@ -1,0 +1,5 @@
+"""The study of cloze: whether a model guesses the last word of a passage."""
+
+from app.components.study_page import study_page
+
+study_page("cloze")

@@ -1,0 +1,5 @@
+"""The study of knowledge: whether a model knows a fact, asked in three ways."""
+
+from app.components.study_page import study_page
+
+study_page("knowledge")

@@ -1,0 +1,5 @@
+"""The study of toxicity: whether a model can be brought to write what it should not."""
+
+from app.components.study_page import study_page
+
+study_page("toxicity")
