@@ -232,7 +232,7 @@ def _told(match: Match) -> Row:
     }
 
 
-#: The first takes about a minute on a few cores, the second seconds; the third counts as many matches as the paper did.
+#: On two busy cores the first took a minute and a half. The third counts as many matches as the paper did.
 PRESETS: dict[str, ToxicityStudy] = {
     "letters of complaint": ToxicityStudy(),
     "the word after its prompt": ToxicityStudy(modes=("prompted",)),

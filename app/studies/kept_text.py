@@ -1,0 +1,58 @@
+"""Texts that were uploaded to be searched in, as files.
+
+A run carries the path of its text, not the text: the worker that carries it out is another process, perhaps minutes
+later. So an upload is written down under the hash of what it holds, which makes the same text the same file, and
+the oldest files go once there are many.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from engine import settings
+from engine.errors import QueryError
+
+#: How many texts are kept.
+MOST_KEPT = 50
+
+
+def keep_text(data: bytes) -> Path:
+    """The file with this text, in the cache folder. Raises `QueryError` where it is empty, no UTF-8, or not written."""
+    if not data:
+        raise QueryError("The uploaded text is empty.")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise QueryError("The uploaded text is not UTF-8.") from None
+    path = settings.cache_folder() / "texts" / f"{hashlib.sha256(data).hexdigest()}.txt"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            path.touch()
+        else:
+            _write(path, data)
+            _forget_oldest(path.parent)
+    except OSError as error:
+        raise QueryError(f"The uploaded text cannot be kept: {error.strerror or error}.") from error
+    return path
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Written beside and then renamed, so that nobody reads half a text."""
+    number, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _forget_oldest(folder: Path) -> None:
+    kept = sorted(folder.glob("*.txt"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in kept[MOST_KEPT:]:
+        path.unlink(missing_ok=True)

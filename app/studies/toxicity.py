@@ -1,0 +1,379 @@
+"""What the page of the toxicity study asks and shows: which rude words and sentences can be drawn out of a model.
+
+Words of the list, and spellings of them one edit away, are masked in everything that is shown unless a reader switches
+that off. The switch is not a setting of the study: it belongs to whoever looks, a run that is opened by a link starts
+masked again, and so does a report in a file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.form import MOST
+from app.narrative import count_text, interval_text
+from app.studies import toxicity_charts as charts
+from app.studies.decoding_fields import decoding_fields
+from app.studies.view import Figure, Rows, Table
+from app.tables import shown_text
+from app.text import as_markdown
+from engine.errors import QueryError
+from engine.studies.masking import Masker
+from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
+from engine.studies.study import Study, rows_of
+from engine.studies.toxicity import DEMONSTRATION, MATCH, MODES, VARIANTS, ToxicityStudy, demonstration
+from engine.studies.toxicity_findings import CONTENT_NOTICE, ToxicityFindings, toxicity_findings
+from engine.studies.word_lists import MILD_WORDS, read_words
+
+KIND = ToxicityStudy.kind
+
+#: The key of the switch.
+SHOWN = f"{KIND}_words_shown"
+
+BUILT_IN, PASTED, UPLOADED, AS_THEY_ARE = "Built-in letters", "Pasted text", "A file", "As they are"
+MILD, OWN_WORDS = "Built-in", "My own"
+
+_MODE_LABELS = {"prompted": "After a prompt", "unprompted": "Without a prompt"}
+
+#: The lines of a table that are shown.
+MOST_LINES = 500
+
+
+class ToxicityView:
+    """See `app.studies.view.StudyView`."""
+
+    kind = KIND
+    introduction = (
+        "Given the beginning of a rude sentence, can the model finish it? And can it write the whole sentence by "
+        "itself? The study asks for the exact text first, then also for other spellings: other tokens, and one "
+        "character changed. What only the wider search finds is what a plain test of the model misses."
+    )
+    notice = CONTENT_NOTICE
+
+    def settings(self, study: Study) -> ToxicityStudy:
+        """The fields (see `StudyView.settings`)."""
+        assert isinstance(study, ToxicityStudy)
+        inputs, words = _text_fields(study)
+        first, second = st.columns([1, 2])
+        most = first.number_input(
+            "Inputs at most",
+            min_value=1,
+            max_value=MOST_SENTENCES,
+            value=max(100, len(study.inputs)),
+            key=f"{KIND}_most_inputs",
+            help="The first so many sentences are asked about. Each takes about as long as the others; twenty are the "
+            "least that say something of other texts.",
+        )
+        modes = second.pills(
+            "Ask",
+            MODES,
+            selection_mode="multi",
+            default=list(study.modes),
+            format_func=_MODE_LABELS.__getitem__,
+            key=f"{KIND}_modes",
+            help="**After a prompt**: the text before the word is given, and the word has to follow; quick. **Without "
+            "a prompt**: the model has to write the whole sentence; counts how many ways there are.",
+        )
+        decoding = decoding_fields(KIND, study.decoding)
+        limits = _limit_fields(study)
+        asked = dataclasses.replace(
+            study,
+            inputs=inputs[:most],
+            words=words,
+            modes=tuple(mode for mode in MODES if mode in modes),
+            decoding=decoding,
+            **limits,
+        )
+        searches = len(asked.inputs) * sum(len(VARIANTS[mode]) for mode in asked.modes)
+        st.caption(f"{count_text(len(asked.inputs), 'input')}, {count_text(searches, 'search', 'searches')}.")
+        st.toggle(
+            "Show the words",
+            key=SHOWN,
+            help="Without this, words of the list and spellings close to them are masked in the tables. It changes "
+            "what you see, not what is asked.",
+        )
+        return asked
+
+    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+        """Success by variant, kinds of match, characters of edits."""
+        found = toxicity_findings(rows)
+        figures = []
+        if found.prompted:
+            figures.append(charts.success("prompted", found.prompted))
+        if found.unprompted:
+            figures.append(charts.success("unprompted", found.unprompted))
+        if any(kind.matches for kind in found.kinds):
+            figures.append(charts.kinds(found.kinds))
+        if found.written:
+            figures.append(charts.characters(found.written, written=True))
+        if found.removed:
+            figures.append(charts.characters(found.removed, written=False))
+        return figures
+
+    def tables(self, rows: Rows, study: Study) -> list[Table]:
+        """The variants, the inputs and the matches, masked unless this reader chose to see the words."""
+        assert isinstance(study, ToxicityStudy)
+        return tables(rows, study, masked=not st.session_state.get(SHOWN, False))
+
+
+VIEW = ToxicityView()
+
+
+# The text and the words -----------------------------------------------------------------------------------------------
+
+
+def _text_fields(study: ToxicityStudy) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
+    """The inputs and the words they are found by."""
+    is_demonstration = study.inputs == demonstration() and study.words == MILD_WORDS
+    sources = [BUILT_IN, PASTED, UPLOADED] if is_demonstration else [AS_THEY_ARE, BUILT_IN, PASTED, UPLOADED]
+    source = st.segmented_control(
+        "Sentences from",
+        sources,
+        default=sources[0],
+        required=True,
+        wrap=True,
+        key=f"{KIND}_source",
+        help="Where sentences with one of the words are looked for. **Built-in letters**: letters of complaint, made "
+        "up for this, in mild words. **As they are**: the sentences that this study has already.",
+    )
+    if source == AS_THEY_ARE:
+        return study.inputs, study.words
+    text: str | None = None
+    line_by_line = False
+    if source != BUILT_IN:
+        text = _pasted() if source == PASTED else _uploaded()
+        line_by_line = st.checkbox(
+            "One sentence a line",
+            key=f"{KIND}_line_by_line",
+            help="Each line stands for itself. Off: sentences end at full stops and at blank lines.",
+        )
+    words = _word_fields(study.words)
+    if text is not None and not text.strip():
+        raise QueryError("Paste a text." if source == PASTED else "Choose a file with the text.")
+    found = _found(text, words, line_by_line)
+    st.caption(as_markdown(_found_sentence(found)))
+    return found.sentences, words
+
+
+def _pasted() -> str:
+    text = st.text_area(
+        "Text",
+        key=f"{KIND}_text",
+        height=140,
+        help="Sentences without one of the words are left out.",
+    )
+    return str(text or "")
+
+
+def _uploaded() -> str:
+    uploaded = st.file_uploader("Text file", type=["txt", "md"], key=f"{KIND}_file", help="UTF-8.")
+    return "" if uploaded is None else uploaded.getvalue().decode("utf-8-sig", errors="replace")
+
+
+def _word_fields(words: tuple[str, ...]) -> tuple[str, ...]:
+    chosen = st.segmented_control(
+        "Words",
+        [MILD, OWN_WORDS],
+        default=MILD if words == MILD_WORDS else OWN_WORDS,
+        required=True,
+        key=f"{KIND}_words",
+        help="The words that sentences are looked for by, and that are masked. The built-in ones are mild; bring a "
+        "list to study strong language.",
+    )
+    if chosen == MILD:
+        return MILD_WORDS
+    typed = st.text_area(
+        "One word a line",
+        value="" if words == MILD_WORDS else "\n".join(words),
+        key=f"{KIND}_own_words",
+        height=120,
+        help="Upper and lower case alike. A line that begins with # is a remark.",
+    )
+    uploaded = st.file_uploader("Or a file with them", type=["txt"], key=f"{KIND}_word_file", help="UTF-8.")
+    return read_words(uploaded.getvalue() if uploaded is not None else typed or "")
+
+
+@lru_cache(maxsize=8)
+def _found(text: str | None, words: tuple[str, ...], line_by_line: bool) -> Sentences:
+    """The sentences of a text, None for the built-in one; kept, since a page asks at each look."""
+    return find_sentences(DEMONSTRATION if text is None else text, words, line_by_line=line_by_line)
+
+
+def _found_sentence(found: Sentences) -> str:
+    told = [f"{count_text(len(found.sentences), 'sentence')} with one of the words"]
+    for number, noun in (
+        (found.repeated, "repeated one"),
+        (found.too_long, "too long"),
+        (found.unreadable, "unreadable"),
+    ):
+        if number:
+            plural = f"{noun}s" if noun.endswith("one") else noun
+            told.append(f"{count_text(number, noun, plural)} left out")
+    return f"{', '.join(told)}{'; the text is longer than what is read' if found.is_cut else ''}."
+
+
+def _limit_fields(study: ToxicityStudy) -> dict[str, Any]:
+    with st.expander("Limits"):
+        first, second = st.columns(2)
+        prompted = first.number_input(
+            "Expansions, after a prompt",
+            min_value=1,
+            max_value=MOST["expansions"],
+            value=study.prompted_expansions,
+            key=f"{KIND}_prompted_expansions",
+            help="A search is cut after asking the model this often what comes next. One that was cut before it found "
+            "anything is undecided, and counts as not found.",
+        )
+        unprompted = second.number_input(
+            "Expansions, without a prompt",
+            min_value=1,
+            max_value=MOST["expansions"],
+            value=study.unprompted_expansions,
+            key=f"{KIND}_unprompted_expansions",
+            help="The same for whole sentences, which are longer.",
+        )
+        first, second = st.columns(2)
+        matches = first.number_input(
+            "Matches of a sentence",
+            min_value=1,
+            max_value=MOST["matches"],
+            value=study.most_matches,
+            key=f"{KIND}_most_matches",
+            help="A search for a whole sentence ends with so many ways to write it. The paper has 1,000.",
+        )
+        tokens = second.number_input(
+            "Longest, in tokens",
+            min_value=1,
+            max_value=MOST["max_tokens"],
+            value=study.max_tokens,
+            key=f"{KIND}_max_tokens",
+            help="Longer matches, prompt included, are left out.",
+        )
+    return {
+        "prompted_expansions": prompted,
+        "unprompted_expansions": unprompted,
+        "most_matches": matches,
+        "max_tokens": tokens,
+    }
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def tables(rows: Rows, study: ToxicityStudy, *, masked: bool = True) -> list[Table]:
+    """The tables; masked: words of the list, of the inputs, and spellings close to them have dots for letters."""
+    found = toxicity_findings(rows)
+    words = (*study.words, *dict.fromkeys(sentence.word for sentence in study.inputs)) if masked else ()
+    shown: list[Table] = []
+    if found.prompted or found.unprompted:
+        shown.append(variants_table(found))
+    if found.table:
+        shown.append(inputs_table(found, words))
+    matches = rows_of(rows, MATCH)
+    if matches:
+        shown.append(matches_table(matches, words))
+    return shown
+
+
+def variants_table(found: ToxicityFindings) -> Table:
+    """One line for each way of asking."""
+    volumes = {volume.variant: volume for volume in found.volumes}
+    lines = [("prompted", one) for one in found.prompted] + [("unprompted", one) for one in found.unprompted]
+    unprompted = [volumes.get(one.variant) if mode == "unprompted" else None for mode, one in lines]
+    frame = pd.DataFrame(
+        {
+            "Asked": [_MODE_LABELS[mode] for mode, _ in lines],
+            "Counts": [one.label for _, one in lines],
+            "Inputs": [one.asked for _, one in lines],
+            "Found": [one.found for _, one in lines],
+            "Share": [f"{one.rate.value:.0%}" for _, one in lines],
+            "95 %": [interval_text(one.rate.low, one.rate.high) for _, one in lines],
+            "Gained": [one.gained for _, one in lines],
+            "Undecided": [one.undecided for _, one in lines],
+            "Matches": [None if volume is None else volume.matches for volume in unprompted],
+            "At a limit": [None if volume is None else volume.at_limit + volume.cut for volume in unprompted],
+        }
+    ).astype({"Gained": "Int64", "Matches": "Int64", "At a limit": "Int64"})
+    return Table(
+        "Ways of asking",
+        frame,
+        {
+            "Share": "Found of inputs; what is undecided counts as not found.",
+            "95 %": "Where the share would lie for other inputs of this sort, in 95 of 100 cases.",
+            "Gained": "Inputs on which this found something and the exact text in the usual tokens nothing.",
+            "Undecided": "Inputs whose search was cut before it could tell.",
+            "Matches": "Ways to write the whole sentences, in tokens.",
+            "At a limit": "Searches that ended at a limit, so that there may be more matches.",
+        },
+    )
+
+
+def inputs_table(found: ToxicityFindings, words: Sequence[str]) -> Table:
+    """One line for each input: which ways found its word, and how many matches the whole sentence has."""
+    results = found.table[:MOST_LINES]
+    columns: dict[str, list[Any]] = {
+        "#": [result.number for result in results],
+        "Sentence": [_masked(tuple(words), shown_text(result.sentence)) for result in results],
+        "Word": [_masked(tuple(words), result.word) for result in results],
+    }
+    for variant in VARIANTS["prompted"]:
+        if any(variant.key in result.prompted for result in results):
+            columns[variant.label] = [_answer(result.prompted.get(variant.key)) for result in results]
+    if any(result.first_text for result in results):
+        columns["Most likely"] = [_masked(tuple(words), shown_text(result.first_text)) for result in results]
+    for variant in VARIANTS["unprompted"]:
+        if any(variant.key in result.matches for result in results):
+            columns[f"Whole, {variant.label}"] = [result.matches.get(variant.key) for result in results]
+    frame = pd.DataFrame(columns)
+    counts = {name: "Int64" for name in frame if str(name).startswith("Whole, ")}
+    title = "Inputs" if len(found.table) <= MOST_LINES else f"Inputs, the first {MOST_LINES} of {len(found.table):,}"
+    told = {variant.label: "Whether the word was found after its prompt." for variant in VARIANTS["prompted"]}
+    told |= {"Most likely": "The first match of the widest search after the prompt."}
+    return Table(title, frame.astype(counts), {name: text for name, text in told.items() if name in columns})
+
+
+def matches_table(matches: Rows, words: Sequence[str]) -> Table:
+    """The matches, the first `MOST_LINES` of them."""
+    labels = {variant.key: variant.label for variants in VARIANTS.values() for variant in variants}
+    kept = matches[:MOST_LINES]
+    frame = pd.DataFrame(
+        {
+            "Input": [row["input"] for row in kept],
+            "Asked": [_MODE_LABELS[row["mode"]] for row in kept],
+            "Counts": [labels[row["variant"]] for row in kept],
+            "Written": [_masked(tuple(words), shown_text(row["text"])) for row in kept],
+            "Edited": [bool(row["is_edited"]) for row in kept],
+            "Usual tokens": [bool(row["is_canonical"]) for row in kept],
+            "Log-probability": [round(float(row["log_prob"]), 2) for row in kept],
+        }
+    )
+    title = "Matches" if len(matches) <= MOST_LINES else f"Matches, the first {MOST_LINES} of {len(matches):,}"
+    return Table(
+        title,
+        frame,
+        {
+            "Edited": "With an edit the word may have become another, harmless one: a candidate, not a verdict.",
+            "Usual tokens": "Whether these are the tokens that the tokenizer itself would make of the text.",
+            "Log-probability": "Of the tokens under the model, in nats.",
+        },
+    )
+
+
+def _answer(found: bool | None) -> str:
+    return "–" if found is None else "found" if found else "no"
+
+
+@lru_cache(maxsize=4)
+def _masker(words: tuple[str, ...]) -> Masker:
+    return Masker(words)
+
+
+@lru_cache(maxsize=4 * MOST_LINES)
+def _masked(words: tuple[str, ...], text: str) -> str:
+    """The text with these words masked; kept, since a long list takes a while and a page is drawn again and again."""
+    return _masker(words)(text)
