@@ -34,6 +34,9 @@ _EXAMPLE = "Ann gave the ring to Shane. “Is it real?” asked Shane.\nOne pass
 
 def cloze_settings(study: ClozeStudy) -> ClozeStudy:
     """Draw the widgets, and return what they hold. Raises `QueryError` and `LimitError`."""
+    # A field can be emptied only where it has no value to go back to, so what it begins with is put in by its key.
+    st.session_state.setdefault("cloze_count", study.count)
+    st.session_state.setdefault("cloze_top_k", study.top_k)
     left, right = st.columns([5, 4], gap="medium")
     with left:
         source = _source(study)
@@ -42,7 +45,7 @@ def cloze_settings(study: ClozeStudy) -> ClozeStudy:
             "How many passages",
             min_value=1,
             max_value=MOST_PASSAGES,
-            value=study.count,
+            value=None,
             placeholder="all",
             key="cloze_count",
             help="Only the first so many; empty for all. More passages make the shares more certain: the interval is "
@@ -176,14 +179,14 @@ def _read_once(file: Any, count: int | None) -> tuple[str, ...]:
 
 
 def _numbers(study: ClozeStudy) -> dict[str, int | None]:
-    """The fields that are numbers, each within what a page allows."""
+    """The fields that are numbers; Streamlit takes none beyond its bounds."""
     first, second = st.columns(2)
     with first:
         top_k = st.number_input(
             "Top-k",
             min_value=1,
             max_value=MOST_TOP_K,
-            value=study.top_k,
+            value=None,
             placeholder="no rule",
             key="cloze_top_k",
             help="At each step only the so many likeliest tokens may come; empty for no such rule. The paper takes "
@@ -217,12 +220,4 @@ def _numbers(study: ClozeStudy) -> dict[str, int | None]:
             help="The same for the ways where the text has to end after the word. Each further answer takes long "
             "there, because few texts end in mid-passage.",
         )
-    _check("The limit of expansions", expansions, max(MOST_EXPANSIONS, study.expansions))
-    _check("Top-k", top_k, MOST_TOP_K)
     return {"top_k": top_k, "expansions": expansions, "answers": answers, "answers_with_end": answers_with_end}
-
-
-def _check(name: str, value: int | None, most: int) -> None:
-    """What the browser was told of a limit, it need not heed."""
-    if value is not None and value > most:
-        raise LimitError(f"{name} is at most {most:,} here, not {value:,}.", limit=name.lower())

@@ -242,10 +242,7 @@ _LIMIT_TELL = "How often the model is asked what comes next in that search, at m
 
 def _number(label: str, value: int, most: int, name: str, help: str) -> int:
     most = max(most, value)
-    given = st.number_input(label, min_value=1, max_value=most, value=value, key=f"knowledge_{name}", help=help)
-    if given > most:  # what the browser was told of a limit, it need not heed
-        raise LimitError(f"{label}: at most {most:,} here, not {given:,}.", limit=name)
-    return given
+    return st.number_input(label, min_value=1, max_value=most, value=value, key=f"knowledge_{name}", help=help)
 
 
 def _check_text(name: str, text: str) -> None:

@@ -1,0 +1,345 @@
+"""The page of the cloze test: its settings drawn by Streamlit, figures and tables on rows by hand and of a real run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from app.studies import cloze_settings
+from app.studies.cloze import VIEW
+from app.studies.cloze_figures import NOT_LISTED, UNDECIDED, p_text, place_counts
+from engine.errors import LimitError, QueryError
+from engine.paired import proportion
+from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
+from engine.studies.cloze_findings import cloze_findings
+from engine.studies.passages import own_passages
+from engine.studies.study import Bench, StudyRun
+
+HOSTILE = "<img src=x onerror=alert(1)> $x$ [a](javascript:b)"
+
+
+def row(variant, passage, truth, words=(), *, cut=False, error="", context="Ann met Bob. Then Bob left"):
+    return {
+        "unit": "open 0",
+        "row": "answer",
+        "variant": variant,
+        "passage": passage,
+        "context": context,
+        "truth": truth,
+        "answers": [
+            {"word": word, "text": f" {word}", "log_prob": -1.0 - place, "decoder_log_prob": -0.5 - place}
+            for place, word in enumerate(words)
+        ],
+        "right": list(words[:1]) == [truth],
+        "rank": words.index(truth) + 1 if truth in words else None,
+        "expansions": 10,
+        "cut": cut,
+        "error": error,
+    }
+
+
+def many_rows():
+    """ "words" finds 18 of 20 passages, "baseline" 4; one of "terminated" is undecided, and one has an error."""
+    rows = [
+        row("baseline", number, "Ann", ("Ann", "it") if number < 4 else ("the", "it", "Ann")) for number in range(20)
+    ]
+    rows += [row("words", number, "Ann", ("Ann",) if number < 18 else ("Bob",)) for number in range(20)]
+    rows += [row("terminated", 0, "Ann", ("Ann",)), row("terminated", 1, "Ann", cut=True)]
+    return [*rows, row("terminated", 2, "Ann", error="The context is too long.")]
+
+
+def figures(rows):
+    return {figure.title: figure for figure in VIEW.figures(rows, ClozeStudy())}
+
+
+def tables(rows):
+    return {table.title: table for table in VIEW.tables(rows, ClozeStudy())}
+
+
+def test_nothing_found_shows_nothing():
+    for rows in ([], [{"unit": "open 0", "row": "begin"}]):
+        assert VIEW.figures(rows, ClozeStudy()) == []
+        assert VIEW.tables(rows, ClozeStudy()) == []
+
+
+def test_only_errors_make_a_table_and_no_figure():
+    rows = [row("words", 0, "Ann", error="The context has no words of plain letters.")]
+    assert VIEW.figures(rows, ClozeStudy()) == []
+    shown = tables(rows)["Passages and answers"].frame
+    assert list(shown["Words of the context"]) == ["The context has no words of plain letters."]
+
+
+def test_the_bars_are_the_shares_with_their_intervals():
+    figure = figures(many_rows())["Last words found"]
+    undecided, found = figure.chart.figure.data
+    assert list(found.x) == [0.2, 0.9, 0.5]
+    for place, (right, asked) in enumerate([(4, 20), (18, 20), (1, 2)]):
+        expected = proportion(right, asked)
+        assert found.x[place] + found.error_x.array[place] == pytest.approx(expected.high)
+        assert found.x[place] - found.error_x.arrayminus[place] == pytest.approx(expected.low)
+    assert (list(undecided.x), list(undecided.base)) == ([0.0, 0.0, 0.5], [0.2, 0.9, 0.5])
+    assert undecided.marker.pattern.shape
+    assert figure.sentence.startswith("With words of the context the model finds the most last words, 90 % (95 %: ")
+    assert "with any word the fewest, 20 %" in figure.sentence
+    assert "hatched" in figure.sentence
+
+
+def test_without_undecided_passages_nothing_is_hatched():
+    figure = figures([row("words", number, "Ann", ("Ann",)) for number in range(3)])["Last words found"]
+    assert len(figure.chart.figure.data) == 1
+    assert "hatched" not in figure.sentence
+    assert "finds 100 %" in figure.sentence
+
+
+def test_pairs_are_drawn_to_both_sides_and_told():
+    rows = [each for each in many_rows() if each["variant"] != "terminated"]
+    figure = figures(rows)["The same passages, two ways"]
+    first, second = figure.chart.figure.data
+    assert (list(first.x), list(second.x)) == ([0], [14])
+    assert first.marker.pattern.shape != second.marker.pattern.shape
+    assert "words of the context finds more than any word" in figure.sentence
+    frame = tables(rows)["Differences between ways"].frame
+    assert frame.iloc[0].to_dict() == {
+        "First": "any word",
+        "Second": "words of the context",
+        "Passages": 20,
+        "Only first": 0,
+        "Only second": 14,
+        "p": p_text(2 * 0.5**14),
+        "p corrected": p_text(2 * 0.5**14),
+        "Differ": "yes",
+    }
+
+
+def test_what_chance_explains_is_not_called_a_difference():
+    rows = [row("baseline", 0, "Ann", ("Ann",)), row("words", 0, "Ann", ("Bob",))]
+    assert "No two ways" in figures(rows)["The same passages, two ways"].sentence
+    assert list(tables(rows)["Differences between ways"].frame["Differ"]) == ["not certain"]
+
+
+def test_frequent_answers_stand_above_the_true_words():
+    figure = figures(many_rows())["Most frequent answers"]
+    *panels, truths = figure.chart.figure.data
+    assert [panel.name for panel in panels] == [LABELS[variant] for variant in ("baseline", "words", "terminated")]
+    assert list(panels[0].x) == [0.8, 0.2]
+    assert list(figure.chart.figure.layout.yaxis.ticktext) == ["the", "Ann"]
+    assert list(truths.x) == [1.0]
+    assert len({panel.marker.pattern.shape for panel in figure.chart.figure.data}) == 4
+
+
+def test_places_of_the_truth_add_up_to_all_passages():
+    figure = figures(many_rows())["Where the right word stands"]
+    for place in range(3):
+        assert sum(trace.x[place] for trace in figure.chart.figure.data) == pytest.approx(1.0)
+    counts = place_counts(many_rows())
+    assert counts["baseline"] == {"in the first place": 4, "third to fifth": 16}
+    assert counts["words"] == {"in the first place": 18, NOT_LISTED: 2}
+    assert counts["terminated"] == {"in the first place": 1, UNDECIDED: 1}
+    assert "With any word the right word is among the answers of 16 further passages (80 %)" in figure.sentence
+
+
+@given(st.lists(st.tuples(st.sampled_from(VARIANTS), st.integers(1, 9) | st.none(), st.booleans()), min_size=1))
+def test_first_places_and_undecided_are_those_of_the_findings(drawn):
+    rows = []
+    for number, (variant, rank, cut) in enumerate(drawn):
+        words = (*"bcdefghij"[: rank - 1], "a") if rank else () if cut else ("b",)
+        rows.append(row(variant, number, "a", words, cut=cut))
+    counts = place_counts(rows)
+    for result in cloze_findings(rows).variants:
+        assert counts[result.variant]["in the first place"] == result.right
+        assert counts[result.variant][UNDECIDED] == result.undecided
+        assert counts[result.variant].total() == result.asked
+
+
+def test_examples_mark_the_right_answer_and_its_place():
+    frame = tables(many_rows())["Passages and answers"].frame
+    assert list(frame["#"]) == list(range(1, 21))
+    assert frame["Any word"][0] == "✓ Ann 37 %, it 14 %"
+    assert frame["Place, any word"][10] == "3"
+    assert frame["Place, words of the context"][19] == "–"
+    shown = list(frame["A word that ends the text"][:4])
+    assert shown == ["✓ Ann 37 %", "undecided", "The context is too long.", ""]
+
+
+def test_columns_are_explained():
+    for table in VIEW.tables(many_rows(), ClozeStudy()):
+        assert set(table.help) <= set(table.frame.columns)
+
+
+def test_a_unit_that_began_again_counts_once():
+    rows = [row("words", 0, "Ann", ("Bob",)), {"unit": "open 0", "row": "begin"}, row("words", 0, "Ann", ("Ann",))]
+    assert list(tables(rows)["Ways of asking"].frame["Found"]) == [1]
+
+
+def test_hostile_text_is_only_text():
+    rows = [row("words", number, HOSTILE, (HOSTILE,), context=HOSTILE * 9 + "\n\x00") for number in range(2)]
+    for figure in VIEW.figures(rows, ClozeStudy()):
+        drawn = json.dumps(figure.chart.figure.to_plotly_json(), default=list)
+        assert "<img" not in drawn
+        assert "$x" not in drawn
+    shown = tables(rows)["Passages and answers"].frame["Passage"][0]
+    assert shown.startswith("…")
+    assert shown.endswith("↵␀")
+
+
+def test_rows_of_a_real_run_are_shown(tiny_model_folder):
+    from engine import load_model
+
+    study = ClozeStudy(passages=("The cat sat on the mat, and the dog sat on the cat", "1 2 three"), expansions=40)
+    rows = list(StudyRun(study, Bench(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
+    shown = VIEW.figures(rows, study)
+    assert shown[0].title == "Last words found"
+    assert all(figure.sentence.endswith(".") and figure.chart.alt for figure in shown)
+    ways = tables(rows)["Ways of asking"].frame
+    assert list(ways["Passages"] + ways["Not asked"]) == [2] * len(VARIANTS)
+    for length in range(len(rows)):  # followed live
+        VIEW.figures(rows[:length], study)
+        VIEW.tables(rows[:length], study)
+
+
+# ------------------------------------------------------------------------------------------------ settings
+
+
+def script():
+    import json
+
+    import streamlit as st
+
+    from app.studies.cloze import VIEW
+    from engine.errors import RelensError
+    from engine.studies.study import Study
+
+    st.session_state["asked"] = None
+    try:
+        study = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
+        st.session_state["asked"] = study
+    except RelensError as error:
+        st.error(error.sentence)
+
+
+def page(study: ClozeStudy) -> AppTest:
+    test = AppTest.from_function(script, default_timeout=30)
+    test.session_state["given"] = json.dumps(study.to_json())
+    test.run()
+    assert not test.exception
+    return test
+
+
+def complaint(test: AppTest) -> str:
+    assert not test.exception
+    assert test.session_state["asked"] is None
+    return test.error[0].value
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        ClozeStudy(),
+        ClozeStudy(count=3, variants=("no_stop", "words"), top_k=None, answers=7, answers_with_end=2, expansions=99),
+        ClozeStudy(passages=("a b", '{"c": 1} d\ne'), expansions=10_000_000),
+    ],
+)
+def test_what_is_not_touched_stays(study):
+    asked = page(study).session_state["asked"]
+    assert set(asked.variants) == set(study.variants)
+    assert asked == ClozeStudy.from_json(study.to_json() | {"variants": list(asked.variants)})
+
+
+def test_widgets_say_what_is_asked():
+    test = page(ClozeStudy(count=10))
+    test.number_input(key="cloze_count").set_value(3)
+    test.number_input(key="cloze_top_k").set_value(None)
+    test.number_input(key="cloze_expansions").set_value(50)
+    test.button_group(key="cloze_variants").set_value(["words"])
+    asked = test.run().session_state["asked"]
+    assert asked == ClozeStudy(count=3, top_k=None, expansions=50, variants=("words",))
+    assert "3 passages, asked in 1 way: " in test.caption[-1].value
+    assert "at most 150 times" in test.caption[-1].value
+
+
+def test_pasted_passages_become_part_of_the_study():
+    test = page(ClozeStudy())
+    test.button_group(key="cloze_source").set_value("Paste").run()
+    assert "Paste at least one" in complaint(test)
+    test.text_area(key="cloze_paste").set_value('{"text": "Ann met “Bob”"}\n\n{"text": "a b"}\n').run()
+    assert test.session_state["asked"].passages == ('Ann met "Bob"', "a b")
+    test.text_area(key="cloze_paste").set_value('{"text": "a b"}\nc d').run()
+    assert complaint(test) == "Line 2 of the passages is not JSON."
+    test.text_area(key="cloze_paste").set_value("a b\n?").run()
+    assert complaint(test) == "Line 2 of the passages does not end with a word."
+    test.number_input(key="cloze_count").set_value(1).run()
+    assert test.session_state["asked"].passages == ("a b",)
+
+
+def test_an_uploaded_file_becomes_part_of_the_study():
+    test = page(ClozeStudy())
+    test.button_group(key="cloze_source").set_value("Upload").run()
+    assert "Upload a file" in complaint(test)
+    test.file_uploader(key="cloze_upload").upload(
+        "lambada.jsonl", b'{"text": "a b"}\n{"text": "c d"}', "text/plain"
+    ).run()
+    assert test.session_state["asked"].passages == ("a b", "c d")
+    test.number_input(key="cloze_count").set_value(1).run()
+    assert test.session_state["asked"].passages == ("a b",)
+
+
+def test_settings_without_meaning_are_one_sentence():
+    test = page(ClozeStudy())
+    test.button_group(key="cloze_variants").set_value([]).run()
+    assert complaint(test) == "The cloze test needs at least one variant, and each of them once."
+
+
+def test_a_number_beyond_its_bounds_is_not_taken():
+    test = page(ClozeStudy())
+    test.number_input(key="cloze_expansions").set_value(cloze_settings.MOST_EXPANSIONS + 1).run()
+    assert test.session_state["asked"] == ClozeStudy()
+
+
+def test_a_source_of_another_study_is_forgotten():
+    test = page(ClozeStudy(passages=("a b",)))
+    assert test.session_state["cloze_source"] == cloze_settings.KEPT
+    test.session_state["given"] = json.dumps(ClozeStudy().to_json())
+    assert test.run().session_state["asked"] == ClozeStudy()
+
+
+def test_passages_that_do_not_fit_into_a_run_are_counted():
+    line = "é" * 9_000 + " end"
+    with pytest.raises(LimitError, match="the first 18 of them") as caught:
+        cloze_settings.uploaded_passages("\n".join([line] * 30).encode())
+    assert "980,000" in caught.value.sentence
+    fitting = cloze_settings.uploaded_passages("\n".join([line] * 30).encode(), 18)
+    assert len(json.dumps(ClozeStudy(passages=fitting).to_json())) < 1_000_000
+    with pytest.raises(LimitError, match="upload a file"):
+        cloze_settings.pasted_passages("a " * cloze_settings.MOST_PASTED)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "There are no passages."),
+        (b"a b\n\xff\xfe c", "Line 2 of the passages is not UTF-8."),
+        (b'{"text": 3}', 'Line 1 of the passages is not a JSON object with a "text".'),
+        (b"[" * 100_000, "Line 1 of the passages has 100,000 characters, more than the limit of 20,000."),
+        (b'{"text": ' + b"[" * 90_000, "Line 1 of the passages is not JSON."),
+    ],
+)
+def test_bad_files_are_one_sentence(data, sentence):
+    with pytest.raises((QueryError, LimitError)) as caught:
+        cloze_settings.uploaded_passages(data)
+    assert str(caught.value) == sentence
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20).map(lambda text: f"x{text} end"), max_size=5))
+def test_lines_of_a_paste_and_of_a_file_are_the_same(texts):
+    lines = [json.dumps({"text": text}) for text in texts] or [json.dumps({"text": "a b"})]
+    pasted = cloze_settings.pasted_passages("\r\n".join(lines))
+    assert pasted == cloze_settings.uploaded_passages("\n".join(lines).encode())
+    assert [passage.text for passage in ClozeStudy(passages=pasted).read()]
+
+
+def test_own_passages_are_counted_where_they_are_described():
+    assert f"{len(own_passages())} short passages" in page(ClozeStudy()).caption[0].value
