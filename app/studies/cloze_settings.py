@@ -147,7 +147,6 @@ def _passages(study: ClozeStudy, source: str, count: int | None) -> tuple[tuple[
             "Passages to paste",
             key="cloze_paste",
             height=160,
-            max_chars=MOST_PASTED,
             placeholder=_EXAMPLE,
             help="One passage a line, as plain text or as a JSON object with a “text”. Punctuation after the last word "
             "does not matter.",
@@ -204,20 +203,21 @@ def _numbers(study: ClozeStudy) -> dict[str, int | None]:
         )
     with second:
         answers = st.number_input(
-            "Answers to list",
+            "Matches to find",
             min_value=1,
             max_value=MOST_ANSWERS,
             value=study.answers,
             key="cloze_answers",
-            help="The first answer decides. The others show in which place the right word stands.",
+            help="The first decides. The others show in which place the right word stands; a word may come among them "
+            "again with other punctuation, so there may be fewer different words.",
         )
         answers_with_end = st.number_input(
-            "Answers where the text ends",
+            "Matches where the text ends",
             min_value=1,
             max_value=MOST_ANSWERS,
             value=study.answers_with_end,
             key="cloze_answers_with_end",
-            help="The same for the ways where the text has to end after the word. Each further answer takes long "
+            help="The same for the ways where the text has to end after the word. Each further one takes long "
             "there, because few texts end in mid-passage.",
         )
     return {"top_k": top_k, "expansions": expansions, "answers": answers, "answers_with_end": answers_with_end}

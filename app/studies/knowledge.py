@@ -14,7 +14,7 @@ from app.narrative import log_probability_text, probability_text
 from app.studies.knowledge_figures import choices_figure, matches_figure, places_figure, ranking_of
 from app.studies.view import Figure, Rows, Table
 from app.text import visible
-from engine.errors import LimitError, QueryError
+from engine.errors import QueryError
 from engine.studies.knowledge import (
     CHOICE,
     CONTINUATION,
@@ -26,7 +26,7 @@ from engine.studies.knowledge import (
 )
 from engine.studies.study import Study, rows_of
 
-#: What one may ask for on a page that others use too.
+#: What one may ask for on a page that others use too; Streamlit takes nothing beyond it.
 MOST_CHARACTERS, MOST_MATCHES, MOST_EXPANSIONS, MOST_CONTINUATION = 10_000, 10_000, 100_000, 256
 
 _CHOICES_HELP = {
@@ -67,7 +67,7 @@ class KnowledgeView:
     notice = ""
 
     def settings(self, study: Study) -> Study:
-        """See `StudyView`. Raises `QueryError`, `RegexError` for a malformed pattern, and `LimitError`."""
+        """See `StudyView`. Raises `QueryError`, and `RegexError` for a malformed pattern."""
         return _settings(study if isinstance(study, KnowledgeStudy) else KnowledgeStudy())
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
@@ -246,8 +246,6 @@ def _number(label: str, value: int, most: int, name: str, help: str) -> int:
 
 
 def _check_text(name: str, text: str) -> None:
-    if len(text) > MOST_CHARACTERS:
-        raise LimitError(f"The {name} has {len(text):,} characters, more than {MOST_CHARACTERS:,}.", limit=name)
     if not text.strip():
         raise QueryError(f"The {name} is empty.")
 
