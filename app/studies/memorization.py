@@ -19,12 +19,12 @@ from app.components.messages import show_error
 from app.form import ENCODINGS, MOST
 from app.narrative import count_text, duration_text
 from app.studies import memorization_charts as charts
-from app.studies.decoding_fields import decoding_fields
+from app.studies.fields import decoding_fields, number_field
 from app.studies.kept_text import keep_text
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import shortened
-from engine.errors import QueryError
+from engine.errors import QueryError, RegexError
 from engine.language.syntax import parse_regex
 from engine.studies.canaries import Planted, extraction_study
 from engine.studies.memorization import MATCH, NEW_TOKENS, SEARCH, MemorizationStudy
@@ -35,7 +35,13 @@ from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked
 KIND = MemorizationStudy.kind
 
 #: What makes a match count, by the words that are shown.
-ALWAYS, LISTED, FORMED, IN_TEXT, ON_THE_WEB = "always", "is on a list", "has a form", "is in a text", "is a web page"
+ALWAYS, LISTED, FORMED, IN_TEXT, ON_THE_WEB = (
+    "is any match",
+    "is on a list",
+    "has a form",
+    "is in a text",
+    "is a web page",
+)
 VALIDATORS: dict[str, type[Validator]] = {
     ALWAYS: Unchecked,
     LISTED: OnList,
@@ -67,11 +73,12 @@ class MemorizationView:
         prefix, pattern = _expressions(study)
         validator = _validator_fields(study.validator)
         first, second = st.columns([1, 3])
-        seconds = first.number_input(
+        seconds = number_field(
+            first,
             "Seconds a method",
-            min_value=1.0,
-            max_value=float(MOST["seconds"]),
-            value=float(study.seconds),
+            float(study.seconds),
+            least=1.0,
+            most=float(MOST["seconds"]),
             step=1.0,
             key=f"{KIND}_seconds",
             help="How long each method may look. More seconds find more, and make the comparison firmer. The time that "
@@ -153,7 +160,11 @@ def _check_expressions(study: MemorizationStudy) -> None:
     parse_regex(study.prefix, part="prefix")
     parse_regex(study.pattern, part="pattern")
     if isinstance(study.validator, OfForm):
-        parse_regex(study.validator.regex, part="pattern")
+        try:
+            parse_regex(study.validator.regex)
+        except RegexError as error:
+            complaint = error.sentence[:1].lower() + error.sentence[1:].replace(" of the pattern", "")
+            raise QueryError(f"In the form that counts: {complaint}") from None
 
 
 def _more_fields(study: MemorizationStudy) -> dict[str, Any]:
@@ -169,39 +180,43 @@ def _more_fields(study: MemorizationStudy) -> dict[str, Any]:
             help="**All**: the search finds a string in any of its spellings in tokens. **Canonical**: only in the "
             "tokenizer's own, which is quicker and has no duplicates.",
         )
-        max_tokens = second.number_input(
+        max_tokens = number_field(
+            second,
             "Longest, in tokens",
-            min_value=1,
-            max_value=MOST["max_tokens"],
-            value=study.max_tokens,
+            study.max_tokens,
+            least=1,
+            most=MOST["max_tokens"],
             key=f"{KIND}_max_tokens",
             help="Longer matches of the search, prefix included, are left out.",
         )
-        matches = third.number_input(
+        matches = number_field(
+            third,
             "Matches at most",
-            min_value=1,
-            max_value=MOST["matches"],
-            value=study.matches,
+            study.matches,
+            least=1,
+            most=MOST["matches"],
             placeholder="no limit",
             key=f"{KIND}_matches",
             help="The search ends early with so many matches. Empty: when its time is over.",
         )
         first, second, _ = st.columns(3)
-        batch = first.number_input(
+        batch = number_field(
+            first,
             "Attempts at once",
-            min_value=1,
-            max_value=4096,
-            value=study.batch,
+            study.batch,
+            least=1,
+            most=4096,
             placeholder="as is quick",
             key=f"{KIND}_batch",
             help="How many samples are written together. Empty: as many as this machine does quickly. 1: as in the "
             "paper, which makes sampling slower than it has to be.",
         )
-        seed = second.number_input(
+        seed = number_field(
+            second,
             "Seed",
-            min_value=0,
-            max_value=MOST["seed"],
-            value=study.seed,
+            study.seed,
+            least=0,
+            most=MOST["seed"],
             key=f"{KIND}_seed",
             help="The same seed writes the same samples again.",
         )
@@ -226,7 +241,6 @@ def _validator_fields(validator: Validator) -> Validator:
         required=True,
         wrap=True,
         key=f"{KIND}_validator",
-        format_func=lambda words: "counts always" if words == ALWAYS else words,
         help="A model can make up strings of the right form. This says what makes one a find: to be in a text you "
         "give, on a list, of a form, or a page that answers.",
     )

@@ -18,7 +18,7 @@ import streamlit as st
 from app.form import MOST
 from app.narrative import count_text, interval_text
 from app.studies import toxicity_charts as charts
-from app.studies.decoding_fields import decoding_fields
+from app.studies.fields import decoding_fields, number_field
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import as_markdown
@@ -60,11 +60,12 @@ class ToxicityView:
         assert isinstance(study, ToxicityStudy)
         inputs, words = _text_fields(study)
         first, second = st.columns([1, 2])
-        most = first.number_input(
+        most = number_field(
+            first,
             "Inputs at most",
-            min_value=1,
-            max_value=MOST_SENTENCES,
-            value=max(100, len(study.inputs)),
+            max(100, len(study.inputs)),
+            least=1,
+            most=MOST_SENTENCES,
             key=f"{KIND}_most_inputs",
             help="The first so many sentences are asked about. Each takes about as long as the others; twenty are the "
             "least that say something of other texts.",
@@ -148,9 +149,9 @@ def _text_fields(study: ToxicityStudy) -> tuple[tuple[Sentence, ...], tuple[str,
     if source != BUILT_IN:
         text = _pasted() if source == PASTED else _uploaded()
         line_by_line = st.checkbox(
-            "One sentence a line",
+            "A line break ends a sentence",
             key=f"{KIND}_line_by_line",
-            help="Each line stands for itself. Off: sentences end at full stops and at blank lines.",
+            help="Every line break ends a sentence. Off: only full stops and blank lines do.",
         )
     words = _word_fields(study.words)
     if text is not None and not text.strip():
@@ -220,37 +221,41 @@ def _found_sentence(found: Sentences) -> str:
 def _limit_fields(study: ToxicityStudy) -> dict[str, Any]:
     with st.expander("Limits"):
         first, second = st.columns(2)
-        prompted = first.number_input(
+        prompted = number_field(
+            first,
             "Expansions, after a prompt",
-            min_value=1,
-            max_value=MOST["expansions"],
-            value=study.prompted_expansions,
+            study.prompted_expansions,
+            least=1,
+            most=MOST["expansions"],
             key=f"{KIND}_prompted_expansions",
             help="A search is cut after asking the model this often what comes next. One that was cut before it found "
             "anything is undecided, and counts as not found.",
         )
-        unprompted = second.number_input(
+        unprompted = number_field(
+            second,
             "Expansions, without a prompt",
-            min_value=1,
-            max_value=MOST["expansions"],
-            value=study.unprompted_expansions,
+            study.unprompted_expansions,
+            least=1,
+            most=MOST["expansions"],
             key=f"{KIND}_unprompted_expansions",
             help="The same for whole sentences, which are longer.",
         )
         first, second = st.columns(2)
-        matches = first.number_input(
+        matches = number_field(
+            first,
             "Matches of a sentence",
-            min_value=1,
-            max_value=MOST["matches"],
-            value=study.most_matches,
+            study.most_matches,
+            least=1,
+            most=MOST["matches"],
             key=f"{KIND}_most_matches",
             help="A search for a whole sentence ends with so many ways to write it. The paper has 1,000.",
         )
-        tokens = second.number_input(
+        tokens = number_field(
+            second,
             "Longest, in tokens",
-            min_value=1,
-            max_value=MOST["max_tokens"],
-            value=study.max_tokens,
+            study.max_tokens,
+            least=1,
+            most=MOST["max_tokens"],
             key=f"{KIND}_max_tokens",
             help="Longer matches, prompt included, are left out.",
         )

@@ -1,0 +1,292 @@
+"""The page of the memorization study: fields to study and back, figures and tables from rows of a real small study."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.charts import BLUE
+from app.studies import kept_text, memorization_charts
+from app.studies.memorization import (
+    MOST_LINES,
+    VIEW,
+    methods_table,
+    planted_fields,
+    strings_table,
+)
+from engine.errors import QueryError
+from engine.models.loading import load_model
+from engine.query import Decoding
+from engine.studies.canaries import Planted, extraction_study, made_up, query_parts
+from engine.studies.catalogue import presets
+from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
+from engine.studies.memorization_findings import Curve, curves, findings, recall_curves
+from engine.studies.study import Bench, Study, StudyRun
+from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked
+
+SMALL = MemorizationStudy(
+    prefix="The (cat|dog)",
+    pattern="s? (sat|[a-d]{1,2})",
+    decoding=Decoding(),
+    seconds=0.4,
+    max_tokens=16,
+    new_tokens=(1, 4),
+    validator=OfForm(".*[abc]t|.*a"),
+)
+LISTED = dataclasses.replace(SMALL, validator=OnList(("The cat a", "The dogs sat", "The fox ran")))
+
+
+@pytest.fixture(scope="module")
+def rows(tiny_model_folder):
+    return list(StudyRun(SMALL, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+
+
+@pytest.fixture(scope="module")
+def listed_rows(tiny_model_folder):
+    return list(StudyRun(LISTED, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+
+
+def script(data: dict) -> None:
+    """A page of these fields alone, which keeps the study that they describe."""
+    import streamlit as st
+
+    from app.studies.memorization import VIEW
+    from engine.errors import RelensError
+    from engine.studies.study import Study
+
+    try:
+        st.session_state["asked"] = VIEW.settings(Study.from_json(data)).to_json()
+    except RelensError as error:
+        st.session_state["asked"] = error.sentence
+
+
+def page(study: MemorizationStudy) -> AppTest:
+    shown = AppTest.from_function(script, kwargs={"data": study.to_json()}, default_timeout=30).run()
+    assert not shown.exception
+    return shown
+
+
+def asked(shown: AppTest):
+    told = shown.session_state["asked"]
+    return told if isinstance(told, str) else Study.from_json(told)
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        SMALL,
+        LISTED,
+        *PRESETS.values(),
+        dataclasses.replace(SMALL, validator=InText("/data/text.txt", whole_words=True), new_tokens=()),
+        dataclasses.replace(SMALL, validator=Answers(allowed=True, seconds=1.0), matches=7, batch=3, seed=5),
+        dataclasses.replace(SMALL, decoding=Decoding(top_k=5, top_p=0.5, temperature=2.0), new_tokens=(3, 300 // 20)),
+    ],
+)
+def test_untouched_fields_give_the_study_they_were_made_of(study):
+    assert asked(page(study)) == study
+
+
+def test_the_fields_change_the_study():
+    shown = page(PRESETS["addresses"])
+    shown.text_input(key="memorization_prefix").set_value("call ")
+    shown.text_input(key="memorization_pattern").set_value("[0-9]{3}")
+    shown.number_input(key="memorization_seconds").set_value(3.0)
+    shown.number_input(key="memorization_top_k").set_value(5)
+    shown.button_group(key="memorization_new_tokens").set_value([8, 2])
+    shown.number_input(key="memorization_matches").set_value(9)
+    study = asked(shown.run())
+    assert study == dataclasses.replace(
+        PRESETS["addresses"],
+        prefix="call ",
+        pattern="[0-9]{3}",
+        seconds=3.0,
+        decoding=Decoding(top_k=5),
+        new_tokens=(2, 8),
+        matches=9,
+    )
+    assert "3 methods, about 9.0 s in all." in [caption.value for caption in shown.caption]
+
+
+def choose(shown: AppTest, words: str) -> AppTest:
+    shown.segmented_control(key="memorization_validator").set_value(words)
+    shown.run()
+    assert not shown.exception
+    return shown
+
+
+def test_what_counts_as_found():
+    shown = choose(page(SMALL), "is on a list")
+    assert asked(shown) == "The list of known values is empty."
+    shown.text_area(key="memorization_values").set_value("one\n\n two\none\n")
+    assert asked(shown.run()).validator == OnList(("one", " two"))
+    shown = choose(shown, "is in a text")
+    assert asked(shown) == "To look for matches in a text, name a file or a folder."
+    shown.text_input(key="memorization_path").set_value(" /data/a.txt ")
+    shown.checkbox(key="memorization_whole_words").check()
+    assert asked(shown.run()).validator == InText("/data/a.txt", True)
+    assert asked(choose(shown, "is any match")).validator == Unchecked()
+    shown = choose(shown, "has a form")
+    shown.text_input(key="memorization_form").set_value("a(")
+    assert asked(shown.run()) == "In the form that counts: missing ), unterminated subpattern, at position 1."
+    shown.text_input(key="memorization_form").set_value("a")
+    assert asked(shown.run()).validator == OfForm("a")
+
+
+def test_web_servers_are_asked_only_behind_a_switch_that_says_what_it_does():
+    shown = choose(page(SMALL), "is a web page")
+    assert asked(shown) == "Asking web servers whether an address exists has to be allowed first."
+    assert not shown.toggle(key="memorization_web").value
+    assert any("The owners of these servers see that somebody here asked" in told.value for told in shown.caption)
+    shown.toggle(key="memorization_web").set_value(True)
+    assert asked(shown.run()).validator == Answers(allowed=True)
+
+
+def test_an_expression_that_is_none_is_refused_before_it_is_queued():
+    shown = page(SMALL)
+    shown.text_input(key="memorization_pattern").set_value("[a")
+    assert "pattern" in asked(shown.run())
+
+
+def planted() -> Planted:
+    canaries = made_up(3, 2, 0)
+    return Planted(*query_parts(canaries), canaries, "tiny", 40, 0, 0.5)
+
+
+def test_a_planted_model_fills_in_its_fields():
+    told = planted_fields(json.dumps(planted().to_json()).encode())
+    shown = choose(page(PRESETS["addresses"]), "is on a list")
+    for key, value in told.items():
+        shown.session_state[key] = value
+    wanted = extraction_study(planted())
+    assert asked(shown.run()) == dataclasses.replace(wanted, decoding=PRESETS["addresses"].decoding)
+    for data in (
+        b"",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b"\xff",
+        json.dumps({**planted().to_json(), "steps": "x"}).encode(),
+    ):
+        with pytest.raises(QueryError, match="no list of planted secrets"):
+            planted_fields(data)
+
+
+def test_an_uploaded_text_is_kept_once_and_the_oldest_goes(tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
+    monkeypatch.setattr(kept_text, "MOST_KEPT", 2)
+    first = kept_text.keep_text("Grüße".encode())
+    assert first == kept_text.keep_text("Grüße".encode())
+    assert first.read_text(encoding="utf-8") == "Grüße"
+    assert first.is_relative_to(tmp_path)
+    for place in range(3):
+        kept_text.keep_text(f"text {place}".encode())
+    assert len(list(first.parent.iterdir())) == 2
+    for data in (b"", b"\xff"):
+        with pytest.raises(QueryError):
+            kept_text.keep_text(data)
+
+
+def test_the_figures_show_what_the_findings_count(rows):
+    found = findings(rows)
+    figures = VIEW.figures(rows, SMALL)
+    assert [figure.title for figure in figures] == ["Valid strings over time", "How fast", "Wasted work"]
+    over_time, fast, waste = (figure.chart.figure for figure in figures)
+    assert [line.y[-1] for line in over_time.data] == [one.tally.new_valid for one in found]
+    assert {line.line.shape for line in over_time.data} == {"hv"}
+    assert (over_time.data[0].line.color, over_time.data[0].line.dash) == (BLUE, "solid")
+    assert len({(line.line.dash, line.marker.symbol) for line in over_time.data}) == len(found)
+    (bars,) = fast.data
+    assert list(bars.x) == [one.valid_a_second for one in found]
+    assert len(set(bars.marker.pattern.shape)) == 3 or not any(one.tally.new_valid for one in found[1:])
+    completed, repeated = waste.data
+    assert list(completed.x) == [one.completion_rate for one in found]
+    assert list(repeated.x) == [one.duplicate_share for one in found]
+    for figure in figures:
+        assert figure.sentence.endswith(".")
+        assert figure.sentence in figure.chart.alt
+
+
+def test_recall_is_shown_where_it_is_known(listed_rows):
+    (figure, *_) = VIEW.figures(listed_rows, LISTED)
+    assert figure.title == "Known values found"
+    search = next(curve for curve in recall_curves(listed_rows) if curve.unit == SEARCH)
+    assert figure.chart.figure.data[0].y[-1] == pytest.approx(search.recall[-1]) == pytest.approx(2 / 3)
+    assert "shortest path: 2 of 3, the last as match" in figure.sentence
+    methods, _ = VIEW.tables(listed_rows, LISTED)
+    assert methods.frame["Found of known"][0] == "66.7%"
+
+
+def test_half_a_study_has_its_figures(rows):
+    assert VIEW.figures([], SMALL) == VIEW.tables([], SMALL) == []
+    for end in range(0, len(rows), max(1, len(rows) // 25)):
+        for figure in VIEW.figures(rows[:end], SMALL):
+            assert figure.sentence
+        for table in VIEW.tables(rows[:end], SMALL):
+            assert set(table.help) <= set(table.frame.columns)
+
+
+def test_the_tables_have_a_line_for_each_method_and_string(rows):
+    methods, strings = VIEW.tables(rows, SMALL)
+    assert list(methods.frame["Method"]) == ["shortest path", "sampled, 1 token", "sampled, 4 tokens"]
+    assert list(methods.frame["Valid"]) == [one.tally.new_valid for one in findings(rows)]
+    texts = [row["text"] for row in rows if row["row"] == "match"]
+    assert sorted(strings.frame["String"]) == sorted(set(texts))
+    by_search = {row["text"] for row in rows if row["row"] == "match" and row["unit"] == SEARCH}
+    assert strings.frame["Search, s"].notna().sum() == len(by_search)
+    for table in (methods, strings):
+        assert set(table.help) <= set(table.frame.columns)
+
+
+def hand_rows(count: int) -> list[dict]:
+    def own(unit: str, texts: list[str]) -> list[dict]:
+        tally = {"attempts": count, "matches": count, "valid": count, "new": count, "new_valid": count, "tokens": count}
+        return [
+            {"unit": unit, "row": "begin"},
+            {"unit": unit, "row": "method", "label": f"<b>{unit}", "known": None, "device": "cpu"},
+            *(
+                {"unit": unit, "row": "match", "text": text, "seconds": place / 100, "valid": True, "matches": place}
+                for place, text in enumerate(texts, 1)
+            ),
+            {"unit": unit, "row": "batch", "seconds": count / 100, **tally},
+        ]
+
+    return own(SEARCH, [f"<img src=x>{place}\n" for place in range(count)]) + own("sampled 1", ["<i>"] * count)
+
+
+def test_long_studies_stay_small_and_text_is_only_text():
+    rows = hand_rows(5_000)
+    for line in memorization_charts.valid_over_time(curves(rows), findings(rows)).chart.figure.data:
+        assert len(line.x) == len(line.y) == len(line.marker.size) <= memorization_charts.MOST_STEPS + 2
+        assert (line.x[-1], line.y[-1]) == (50.0, 5_000)
+    table = strings_table(rows)
+    assert len(table.frame) == MOST_LINES
+    assert table.title == "Strings, the first 1,000 of 5,001"
+    assert not any("\n" in text for text in table.frame["String"])
+    assert methods_table(findings(rows)).frame["Against best n"][0] == 1.0
+    for figure in VIEW.figures(rows, SMALL):
+        drawn = figure.chart.figure.to_json()
+        assert not any(sign in drawn for sign in ("<img", "<b>", "\\u003cb\\u003e", "<i>"))
+
+
+def test_the_sentence_compares_at_a_time_that_both_have_worked():
+    search = Curve(SEARCH, "shortest path", (0.0, 1.0, 2.0, 9.0, 10.0), (0, 1, 2, 3, 3))
+    rows = hand_rows(4)
+    sampled = Curve("sampled 1", "sampled", (0.0, 1.5, 5.0), (0, 1, 1))
+    figure = memorization_charts.valid_over_time([search, sampled], findings(rows))
+    assert "After 5.0 s the search had found 2 different valid strings, the best of sampling" in figure.sentence
+
+
+def test_describing_the_study_needs_no_torch():
+    told = subprocess.run(
+        [sys.executable, "-c", "import sys, app.studies.memorization; print('torch' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "False\n"
+    assert all(study.units() for study in presets("memorization").values())

@@ -1,0 +1,230 @@
+"""The page of the toxicity study: fields to study and back, masks, figures and tables from rows of a small study."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.studies import toxicity_charts
+from app.studies.toxicity import MOST_LINES, SHOWN, VIEW, matches_table, tables
+from engine.models.loading import load_model
+from engine.query import Decoding
+from engine.studies.catalogue import presets
+from engine.studies.sentences import Sentence, find_sentences
+from engine.studies.study import Bench, Study, StudyRun, rows_of
+from engine.studies.toxicity import ANSWER, MATCH, PRESETS, ToxicityStudy, demonstration
+from engine.studies.toxicity_findings import CONTENT_NOTICE, CharacterCount, Kind, toxicity_findings, verdict
+from engine.studies.word_lists import MILD_WORDS
+
+WORDS = ("mat", "sat", "dog")
+INPUTS = find_sentences("The cat sat on the mat. Dogs (sat) too! So the cats call the dog. Mat.", WORDS).sentences
+SMALL = ToxicityStudy(
+    inputs=INPUTS,
+    words=WORDS,
+    chunk=2,
+    decoding=Decoding(top_k=380),
+    most_matches=30,
+    unprompted_expansions=600,
+)
+
+
+@pytest.fixture(scope="module")
+def rows(tiny_model_folder):
+    return list(StudyRun(SMALL, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+
+
+def script(data: dict) -> None:
+    """A page of these fields alone, which keeps the study that they describe."""
+    import streamlit as st
+
+    from app.studies.toxicity import VIEW
+    from engine.errors import RelensError
+    from engine.studies.study import Study
+
+    try:
+        st.session_state["asked"] = VIEW.settings(Study.from_json(data)).to_json()
+    except RelensError as error:
+        st.session_state["asked"] = error.sentence
+
+
+def page(study: ToxicityStudy) -> AppTest:
+    shown = AppTest.from_function(script, kwargs={"data": study.to_json()}, default_timeout=30).run()
+    assert not shown.exception
+    return shown
+
+
+def asked(shown: AppTest):
+    assert not shown.exception
+    told = shown.session_state["asked"]
+    return told if isinstance(told, str) else Study.from_json(told)
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        SMALL,
+        *PRESETS.values(),
+        ToxicityStudy(inputs=demonstration()[:3], modes=("unprompted",), most_matches=50_000),
+        ToxicityStudy(decoding=Decoding(top_p=0.9, temperature=0.5), max_tokens=20, prompted_expansions=3),
+    ],
+)
+def test_untouched_fields_give_the_study_they_were_made_of(study):
+    assert asked(page(study)) == study
+
+
+def test_the_fields_change_the_study():
+    shown = page(ToxicityStudy())
+    shown.number_input(key="toxicity_most_inputs").set_value(4)
+    shown.button_group(key="toxicity_modes").set_value(["prompted"])
+    shown.number_input(key="toxicity_top_k").set_value(7)
+    shown.number_input(key="toxicity_most_matches").set_value(8)
+    shown.number_input(key="toxicity_unprompted_expansions").set_value(9)
+    assert asked(shown.run()) == ToxicityStudy(
+        inputs=demonstration()[:4],
+        modes=("prompted",),
+        decoding=Decoding(top_k=7),
+        most_matches=8,
+        unprompted_expansions=9,
+    )
+    assert "4 inputs, 16 searches." in [caption.value for caption in shown.caption]
+    shown.button_group(key="toxicity_modes").set_value([])
+    assert asked(shown.run()) == "The modes of the study are 'prompted', 'unprompted', or both."
+
+
+def test_a_text_and_words_of_ones_own():
+    shown = page(ToxicityStudy())
+    shown.segmented_control(key="toxicity_source").set_value("Pasted text")
+    assert asked(shown.run()) == "Paste a text."
+    shown.text_area(key="toxicity_text").set_value("You idiot! Nothing here.\nA rotten\nplan")
+    assert asked(shown.run()).inputs == (Sentence("You idiot!", "idiot", 4),)
+    shown.segmented_control(key="toxicity_words").set_value("My own")
+    assert asked(shown.run()) == "The word list has no words; write one on each line."
+    shown.text_area(key="toxicity_own_words").set_value("# mine\nrotten\nnothing")
+    study = asked(shown.run())
+    assert study.words == ("rotten", "nothing")
+    assert [sentence.word for sentence in study.inputs] == ["Nothing", "rotten"]
+    assert study.inputs[1].text == "A rotten plan"
+    shown.checkbox(key="toxicity_line_by_line").check()
+    assert asked(shown.run()).inputs[1].text == "A rotten"
+    shown.text_area(key="toxicity_own_words").set_value("two words")
+    assert asked(shown.run()).startswith("Line 1 of the word list is not one word")
+    shown.text_area(key="toxicity_own_words").set_value("absent")
+    assert asked(shown.run()) == "None of the words stands in the text, so there is nothing to ask the model."
+    assert any("0 sentences with one of the words" in caption.value.replace("\\", "") for caption in shown.caption)
+
+
+def test_the_words_are_shown_only_on_request_and_that_is_no_setting_of_the_study():
+    shown = page(SMALL)
+    assert not shown.toggle(key=SHOWN).value
+    before = asked(shown)
+    shown.toggle(key=SHOWN).set_value(True)
+    assert asked(shown.run()) == before
+    assert VIEW.notice == CONTENT_NOTICE
+
+
+def texts_of(shown) -> str:
+    return "\n".join(table.frame.to_csv() for table in shown)
+
+
+def test_tables_are_masked_unless_asked(rows):
+    masked, plain = texts_of(tables(rows, SMALL)), texts_of(tables(rows, SMALL, masked=False))
+    assert "m··" in masked
+    assert not any(word in masked for word in (" mat", " sat", "(sat", " dog"))
+    assert "m··" not in plain
+    assert "The cat sat on the mat." in plain
+    # Without a session, as in a report, nobody has asked.
+    assert texts_of(VIEW.tables(rows, SMALL)) == masked
+
+
+def test_the_word_of_an_input_is_masked_though_the_list_has_it_no_more(rows):
+    masked = texts_of(tables(rows, dataclasses.replace(SMALL, words=("other",))))
+    assert not any(word in masked for word in (" mat", " sat", "(sat", " dog"))
+
+
+def test_the_figures_show_what_the_findings_count(rows):
+    found = toxicity_findings(rows)
+    figures = {figure.title: figure for figure in VIEW.figures(rows, SMALL)}
+    for title, successes in (("After a prompt", found.prompted), ("Without a prompt", found.unprompted)):
+        (bars,) = figures[title].chart.figure.data
+        assert list(bars.x) == [one.rate.value for one in successes]
+        ends = [value + above for value, above in zip(bars.x, bars.error_x.array, strict=True)]
+        assert ends == pytest.approx([one.rate.high for one in successes])
+        signs = zip(bars.marker.color, bars.marker.pattern.shape, strict=True)
+        assert len(set(signs)) == len(successes)
+    assert f"on {found.prompted[0].found} of 3 inputs letter for letter" in figures["After a prompt"].sentence
+    drawn = figures["What was drawn out"].chart.figure.data
+    assert sum(sum(bars.y) for bars in drawn) == sum(kind.matches for kind in found.kinds) > 0
+    for bars, is_canonical in zip(drawn, (True, False), strict=True):
+        told = dict(zip(bars.x, bars.y, strict=True))
+        for kind in found.kinds:
+            if kind.is_canonical is is_canonical:
+                assert told["edited" if kind.is_edited else "exact"] == kind.matches
+    alone, replacing = figures["Characters that edits write"].chart.figure.data
+    counts = [one + other for one, other in zip(alone.y, replacing.y, strict=True)]
+    assert counts == [one.count for one in found.written[: len(counts)]]
+    assert verdict(found) == SMALL.verdict(rows)
+
+
+def test_no_figure_shows_a_word(rows):
+    for figure in VIEW.figures(rows, SMALL):
+        told = figure.sentence + figure.chart.alt + figure.chart.figure.to_json()
+        assert not any(f"{word} " in told.replace("format", "") for word in WORDS)
+
+
+def test_characters_are_drawn_as_text_alone():
+    counts = [CharacterCount(character, 2, 1, 1) for character in ("<", "$", "&", " ", "\n", "\u202e")]
+    figure = toxicity_charts.characters(counts, written=True)
+    assert list(figure.chart.figure.layout.xaxis.ticktext) == ["&lt;", "&#36;", "&amp;", "␣", "↵", "\ufffd"]
+    assert figure.sentence.startswith("Edits write these characters most often: < (2)")
+
+
+def test_one_match_is_told_in_the_singular():
+    found = [Kind(is_edited, is_canonical, 0, 0.0) for is_edited in (False, True) for is_canonical in (True, False)]
+    one = [dataclasses.replace(found[0], matches=1, share=1.0), *found[1:]]
+    assert toxicity_charts.kinds(one).sentence.startswith("Of 1 match of whole sentences, 1 is the exact text")
+
+
+def test_the_tables_have_a_line_for_each_way_input_and_match(rows):
+    ways, inputs, matches = tables(rows, SMALL)
+    assert len(ways.frame) == 6
+    assert list(inputs.frame["#"]) == [1, 2, 3, 4]
+    answers = rows_of(rows, ANSWER)
+    for key, label in (("canonical", "canonical encoding, exact text"), ("all, edits", "all encodings, one edit")):
+        for row in answers:
+            if row["mode"] == "prompted" and row["variant"] == key and row["found"]:
+                assert inputs.frame[label][row["input"] - 1] == "found"
+            if row["mode"] == "unprompted" and row["variant"] == key:
+                assert inputs.frame[f"Whole, {label}"][row["input"] - 1] == row["matches"]
+    assert list(inputs.frame["canonical encoding, exact text"])[3] == "–"  # it begins with its word
+    assert len(matches.frame) == min(MOST_LINES, len(rows_of(rows, MATCH)))
+    for table in (ways, inputs, matches):
+        assert set(table.help) <= set(table.frame.columns)
+    many = matches_table(rows_of(rows, MATCH) * MOST_LINES, ())
+    assert len(many.frame) == MOST_LINES
+
+
+def test_half_a_study_has_its_figures(rows):
+    assert VIEW.figures([], SMALL) == VIEW.tables([], SMALL) == []
+    for end in range(0, len(rows), max(1, len(rows) // 25)):
+        for figure in VIEW.figures(rows[:end], SMALL):
+            assert figure.sentence
+        for table in VIEW.tables(rows[:end], SMALL):
+            assert set(table.help) <= set(table.frame.columns)
+
+
+def test_describing_the_study_needs_no_torch():
+    told = subprocess.run(
+        [sys.executable, "-c", "import sys, app.studies.toxicity; print('torch' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "False\n"
+    for study in presets("toxicity").values():
+        assert study.words == MILD_WORDS
+        assert Study.from_json(json.loads(json.dumps(study.to_json()))) == study
