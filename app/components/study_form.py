@@ -8,6 +8,7 @@ forgotten the old ones by then.
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.components.messages import show_error
 from app.components.ticker import ticker
@@ -24,8 +25,13 @@ OF_RUN = "As in the run below"
 _AGAIN = "study_settings_again"
 
 
-def study_form(view: StudyView, models: list[str], shown: RunRecord | None) -> StudySpecification | None:
-    """Draw it; what would be run, None where that has no meaning (which is said) or is not known yet."""
+def study_form(
+    view: StudyView, models: list[str], shown: RunRecord | None
+) -> tuple[StudySpecification | None, DeltaGenerator]:
+    """Draw it; returns what would be run, and a place beside the model for what can be done with it.
+
+    None where that has no meaning (which is said) or is not known yet.
+    """
     offered = dict(presets(view.kind)) or {"Default": study_class(view.kind)()}
     of_run = _of_run(view, shown)
     if of_run is not None:
@@ -43,18 +49,21 @@ def study_form(view: StudyView, models: list[str], shown: RunRecord | None) -> S
             help="Fills in all settings below; change what you like.",
         )
         model = _model(view, models, shown)
+        aside = st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
     base = offered[name if name in offered else names[0]]
     if st.session_state.pop(_AGAIN, False):
         ticker(0.05, key="study_settings")
-        return None
-    with st.expander("Settings", expanded=shown is None, icon=":material/tune:", key=f"study_settings_of_{view.kind}"):
+        return None, aside
+    # Open while there is nothing else to see; under another key, so that it closes when there is.
+    key = f"study_settings_{view.kind}_{'before' if shown is None else 'beside'}_run"
+    with st.expander("Settings", expanded=shown is None, icon=":material/tune:", key=key):
         try:
             study = view.settings(base)
             study.units()
         except QueryError as error:
             show_error(error)
-            return None
-    return StudySpecification(model, study)
+            return None, aside
+    return StudySpecification(model, study), aside
 
 
 def _settings_again() -> None:

@@ -34,8 +34,9 @@ def study_page(kind: str) -> None:
     status_line(services)
     _introduction(view)
     shown = _shown(services, view)
-    specification = study_form(view, [entry.name for entry in available_models()], shown)
-    _run_button(services, specification, shown)
+    specification, aside = study_form(view, [entry.name for entry in available_models()], shown)
+    with aside:
+        _run_button(services, specification, shown)
     study_run(services, view, shown)
 
 
@@ -68,19 +69,18 @@ def _shown(services: Services, view: StudyView) -> RunRecord | None:
 
 def _run_button(services: Services, specification: StudySpecification | None, shown: RunRecord | None) -> None:
     is_live = shown is not None and shown.is_live
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if (
-            st.button(
-                "Run",
-                type="secondary" if is_live else "primary",
-                icon=":material/play_arrow:",
-                shortcut="Ctrl+Enter",
-                disabled=specification is None,
-                key="study_run_button",
-                help="Carry the study out with these settings. What is found appears below, piece by piece.",
-            )
-            and specification is not None
-        ):
-            begin_study(services, lambda: services.store.submit(specification))
-        if specification is not None and shown is not None and specification.to_json() != shown.specification:
-            st.caption("The run below has other settings than these.")
+    if (
+        st.button(
+            "Run",
+            type="secondary" if is_live else "primary",
+            icon=":material/play_arrow:",
+            shortcut="Ctrl+Enter",
+            disabled=specification is None,
+            key="study_run_button",
+            help="Carry the study out with these settings. What is found appears below, piece by piece.",
+        )
+        and specification is not None
+    ):
+        begin_study(services, lambda: services.store.submit(specification))
+    if specification is not None and shown is not None and specification.to_json() != shown.specification:
+        st.caption("The run below has other settings.")

@@ -18,6 +18,7 @@ from app.text import as_plotly, shortened
 from engine.statistics import Estimate
 from engine.studies.bias_findings import BiasFindings, PositionCurve
 from engine.studies.bias_shares import VariantFindings
+from engine.studies.bias_verdict import FEWEST_EFFECTIVE
 
 _HUES = (BLUE, ORANGE, GREEN, PINK, RED, SKY)
 _MARKS = ("circle", "diamond", "square", "triangle-up", "x", "star")
@@ -29,6 +30,8 @@ _WAYS = {
     "tokens": "every token path alike",
     "edges": "a coin at every character",
 }
+#: Pixels between two rows of pictures: the ticks of one and the title of the next.
+_BETWEEN = 84
 _MOST_PANELS, _MOST_OUTCOMES, _MOST_SERIES = 12, 20, 6
 
 
@@ -46,7 +49,7 @@ def share_figure(findings: BiasFindings) -> Figure | None:
             values = [shares[subject, outcome].share for outcome in outcomes]
             _marks(
                 figure,
-                panel,
+                _cell(panel, variants),
                 place,
                 subject,
                 values,
@@ -57,13 +60,15 @@ def share_figure(findings: BiasFindings) -> Figure | None:
                 ],
                 len(subjects),
             )
-    figure.update_xaxes(rangemode="tozero", tickformat="~%", matches="x")
-    figure.update_layout(updatemenus=[_scale_switch()])
+    figure.update_xaxes(rangemode="tozero", tickformat="~%")
+    _same_scale(figure, variants)
+    figure.update_layout(updatemenus=[_scale_switch(len(variants))])
     chart = Chart(figure, f"Shares of {count_text(len(outcomes), 'outcome')} {_alt(variants)}.")
     return Figure(
         "What is said of whom",
         "How likely each outcome is for each subject, one picture for each way to ask. Where the marks of a line lie"
-        " apart, the subject makes a difference; lines through marks are 95 % intervals, and exact answers need none.",
+        " apart, the subject makes a difference. Lines through marks are 95 % intervals, and exact answers need none."
+        " Ways to ask that have too few draws for a conclusion have a scale of their own.",
         chart,
     )
 
@@ -84,7 +89,7 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
             certain += sum(one.is_certain for one in differences)
             _marks(
                 figure,
-                panel,
+                _cell(panel, variants),
                 place,
                 f"{subject} less {other}",
                 [one.value for one in differences],
@@ -96,13 +101,10 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
                 len(pairs),
                 filled=[one.is_certain for one in differences],
             )
-        figure.add_vline(
-            x=0,
-            line={"color": _GREY, "width": 1},
-            row=panel // _columns(variants) + 1,
-            col=panel % _columns(variants) + 1,
-        )
-    figure.update_xaxes(tickformat="+~%", matches="x")
+        row, column = _cell(panel, variants)
+        figure.add_vline(x=0, line={"color": _GREY, "width": 1}, row=row, col=column)
+    figure.update_xaxes(tickformat="+~%")
+    _same_scale(figure, variants)
     pair = f" ({pairs[0][0]} less {pairs[0][1]})" if len(pairs) == 1 else ""
     return Figure(
         "Where the subjects differ",
@@ -155,6 +157,21 @@ def _columns(variants: Sequence[VariantFindings]) -> int:
     return min(2, len(variants))
 
 
+def _cell(panel: int, variants: Sequence[VariantFindings]) -> tuple[int, int]:
+    """Row and column of a picture, from 1."""
+    row, column = divmod(panel, _columns(variants))
+    return row + 1, column + 1
+
+
+def _same_scale(figure: go.Figure, variants: Sequence[VariantFindings]) -> None:
+    """One scale for all that carry a conclusion, and one for the others, whose intervals would squeeze these."""
+    firsts: dict[bool, str] = {}
+    for panel, variant in enumerate(variants):
+        first = firsts.setdefault(_carries(variant), f"x{panel + 1}" if panel else "x")
+        row, column = _cell(panel, variants)
+        figure.update_xaxes(matches=first, row=row, col=column)
+
+
 def _panels(variants: Sequence[VariantFindings], outcomes: Sequence[str]) -> go.Figure:
     columns = _columns(variants)
     rows = -(-len(variants) // columns)
@@ -164,10 +181,10 @@ def _panels(variants: Sequence[VariantFindings], outcomes: Sequence[str]) -> go.
         cols=columns,
         shared_yaxes=True,
         horizontal_spacing=0.03,
-        vertical_spacing=min(0.9 / max(rows - 1, 1), 52 / (rows * (height + 52))),
-        subplot_titles=[as_plotly(_title(variant)) for variant in variants],
+        vertical_spacing=min(0.9 / max(rows - 1, 1), _BETWEEN / (rows * (height + _BETWEEN))),
+        subplot_titles=[_title(variant) for variant in variants],
     )
-    figure.update_annotations(font={"size": 12})
+    figure.update_annotations(font={"size": 11})
     figure.update_yaxes(
         range=[len(outcomes) - 0.4, -0.6],
         tickmode="array",
@@ -179,21 +196,31 @@ def _panels(variants: Sequence[VariantFindings], outcomes: Sequence[str]) -> go.
     )
     figure.update_xaxes(showticklabels=True, nticks=5)
     figure.update_layout(
-        height=rows * (height + 52) + 70,
-        margin=MARGINS | {"t": 84},
+        height=rows * (height + _BETWEEN) + 50,
+        margin=MARGINS | {"t": 96},
         legend={"orientation": "h", "yref": "container", "y": 1.0, "yanchor": "top", "x": 0},
     )
     return figure
 
 
 def _title(variant: VariantFindings) -> str:
-    """The label in two short lines, for a narrow picture."""
-    return variant.label.replace(" (", ", ").replace(")", "").replace(" with", "<br>with", 1).replace("<br>", "\n")
+    """The label in short lines, for a narrow picture, and whether too little stands behind it."""
+    way, _, how = variant.label.removesuffix(")").rpartition(" (")
+    encodings, _, rest = way.partition(" with")
+    prefix, _, edited = f"with{rest}".partition(", ")
+    last = ", ".join(part for part in (edited, how, "" if _carries(variant) else "too few draws") if part)
+    return "<br>".join(as_plotly(line) for line in (encodings, prefix, last))
+
+
+def _carries(variant: VariantFindings) -> bool:
+    """Whether enough draws stand behind a variant for any conclusion."""
+    worth = [account.effective_samples or 0.0 for account in variant.accounts]
+    return variant.exact or min(worth, default=0.0) >= FEWEST_EFFECTIVE
 
 
 def _marks(
     figure: go.Figure,
-    panel: int,
+    cell: tuple[int, int],
     place: int,
     name: str,
     values: Sequence[Estimate],
@@ -204,14 +231,13 @@ def _marks(
     """One series of marks with their intervals in one panel, a little above or below the others."""
     mark = _MARKS[place]
     has_interval = any(value.high > value.low for value in values)
-    columns = 2 if figure.layout.xaxis2.anchor else 1
     figure.add_trace(
         go.Scatter(
             x=[value.value for value in values],
             y=[line + (place - (series - 1) / 2) * min(0.26, 0.7 / series) for line in range(len(values))],
             name=as_plotly(shortened(name, 40)),
             legendgroup=str(place),
-            showlegend=panel == 0,
+            showlegend=cell == (1, 1),
             mode="markers",
             marker={
                 "symbol": [mark if flag else f"{mark}-open" for flag in filled] if filled else mark,
@@ -233,12 +259,12 @@ def _marks(
             hovertext=list(hover),
             hovertemplate="%{hovertext}<extra></extra>",
         ),
-        row=panel // columns + 1,
-        col=panel % columns + 1,
+        row=cell[0],
+        col=cell[1],
     )
 
 
-def _scale_switch() -> dict[str, object]:
+def _scale_switch(panels: int) -> dict[str, object]:
     """Two buttons in the figure itself, so that a report in a file has them too."""
     return {
         "type": "buttons",
@@ -247,16 +273,18 @@ def _scale_switch() -> dict[str, object]:
         "xanchor": "right",
         "y": 1.0,
         "yanchor": "bottom",
-        "pad": {"b": 44},
+        "pad": {"b": 54},
         "showactive": False,
         "bgcolor": "rgba(138,147,155,0.15)",
         "bordercolor": _GREY,
         "font": {"color": _GREY},
-        "buttons": [
-            {"label": label, "method": "relayout", "args": [{"xaxis.type": kind, "xaxis.autorange": True}]}
-            for label, kind in (("linear", "linear"), ("log", "log"))
-        ],
+        "buttons": [{"label": kind, "method": "relayout", "args": [_axes(kind, panels)]} for kind in ("linear", "log")],
     }
+
+
+def _axes(kind: str, panels: int) -> dict[str, object]:
+    names = ["xaxis", *(f"xaxis{panel}" for panel in range(2, panels + 1))]
+    return {f"{name}.type": kind for name in names} | {f"{name}.autorange": True for name in names}
 
 
 def _curves(curves: Sequence[PositionCurve], names: Sequence[str]) -> Chart:

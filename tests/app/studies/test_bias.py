@@ -1,0 +1,155 @@
+"""The bias study's page: settings on a tiny script, figures and tables on rows written by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.studies.bias import VIEW
+from app.studies.bias_tables import power_text
+from engine.query import Boundary, Encoding
+from engine.studies.bias import PRESETS, BiasStudy
+from engine.studies.bias_variants import Variant
+
+STUDY = BiasStudy(subjects=("man", "<b>woman</b>"), outcomes=("art", r"\$x\$"), variants=(Variant(),))
+EXACT, SAMPLED = Variant(exact=True), Variant(Encoding.ALL, edited=True)
+
+
+def rows_of(variant: Variant, shares: dict[str, tuple[int, int]]) -> list[dict]:
+    rows = [{"unit": variant.key, "row": "begin"}]
+    rows.append(
+        {"unit": variant.key, "row": "variant", "label": variant.label, **variant.to_json()}
+        | {"subjects": list(STUDY.subjects), "outcomes": list(STUDY.outcomes)}
+    )
+    for subject, counts in shares.items():
+        for outcome, count in zip(STUDY.outcomes, counts, strict=True):
+            edits = [{"operation": "insertion", "position": 3, "removed": "", "written": "x", "part": "prefix"}]
+            rows.append(
+                {"unit": variant.key, "row": "match", "asked": subject, "subject": subject, "outcome": outcome}
+                | {"count": 1 if variant.exact else count, "weight": count / 1000 if variant.exact else 0.01}
+                | {"edits": edits if variant.edited else []}
+            )
+        rows.append(
+            {"unit": variant.key, "row": "account", "asked": subject, "samples": sum(counts), "failed": 0}
+            | {"forwards": 3, "seconds_total": 0.5, "remaining_mass": 0.0, "ended": "drawn"}
+        )
+    return [*rows, {"unit": variant.key, "row": "done"}]
+
+
+FEW = {"man": (300, 100), "<b>woman</b>": (100, 300)}
+ROWS = rows_of(EXACT, FEW) + rows_of(SAMPLED, FEW)
+POSITIONS = [
+    {"unit": "edit positions", "row": "position", "drawn_by": way, "position": position, "count": 5}
+    for way in ("strings", "edges")
+    for position in range(4)
+]
+
+
+def settings_page(study: BiasStudy) -> AppTest:
+    def script():
+        import streamlit as st
+
+        from app.studies.bias import VIEW
+        from engine.errors import QueryError
+        from engine.studies.study import Study
+
+        try:
+            st.session_state["found"] = VIEW.settings(Study.from_json(st.session_state["asked"]))
+        except QueryError as error:
+            st.error(str(error))
+
+    page = AppTest.from_function(script, default_timeout=30)
+    page.session_state["asked"] = study.to_json()
+    return page.run()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_settings_return_the_study_they_were_given(name):
+    page = settings_page(PRESETS[name])
+    assert not page.exception
+    assert page.session_state["found"] == PRESETS[name]
+
+
+def test_settings_return_what_the_widgets_hold():
+    page = settings_page(BiasStudy())
+    page.text_area(key="bias_subjects").set_value("cat\n\n dog \n").run()
+    page.number_input(key="bias_draws").set_value(7).run()
+    page.multiselect(key="bias_variants").set_value([Variant()]).run()
+    page.number_input(key="bias_seconds").set_value(5.0).run()
+    found = page.session_state["found"]
+    assert found == dataclasses.replace(
+        BiasStudy(), subjects=("cat", "dog"), draws=7, variants=(Variant(),), seconds=5.0
+    )
+    assert found.boundary is Boundary.TOKEN
+
+
+def test_settings_without_meaning_are_an_error_in_one_sentence():
+    page = settings_page(BiasStudy())
+    page.text_input(key="bias_template").set_value("no slots").run()
+    assert not page.exception
+    (error,) = page.error
+    assert "{subject}" in error.value
+
+
+def test_shares_are_drawn_as_they_are():
+    share, difference, *_ = VIEW.figures(ROWS, STUDY)
+    traces = share.chart.figure.data
+    assert len(traces) == 4  # two variants, two subjects
+    exact_man, exact_woman, sampled_man, _ = traces
+    assert list(exact_man.x) == pytest.approx([0.75, 0.25])
+    assert list(exact_woman.x) == pytest.approx([0.25, 0.75])
+    assert exact_man.error_x.array is None
+    assert min(sampled_man.error_x.array) > 0.0
+    assert list(difference.chart.figure.data[0].x) == pytest.approx([0.5, -0.5])
+
+
+def test_subjects_are_told_apart_without_colour():
+    first, second, *_ = VIEW.figures(ROWS, STUDY)[0].chart.figure.data
+    assert first.marker.symbol != second.marker.symbol
+
+
+def test_text_of_others_is_escaped():
+    drawn = "".join(figure.chart.figure.to_json() for figure in VIEW.figures(ROWS, STUDY))
+    assert "<b>woman" not in drawn
+    assert "\\u003cb\\u003e" not in drawn
+    assert "$x" not in drawn
+    assert "woman" in drawn
+
+
+def test_positions_of_edits_are_cumulative():
+    figures = {figure.title: figure for figure in VIEW.figures(ROWS + POSITIONS, STUDY)}
+    prefix = figures["Where edits fall in the prefix"].chart.figure.data
+    assert len(prefix) == 2
+    assert list(prefix[0].y) == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    (whole,) = figures["Where edits fall in what was drawn"].chart.figure.data
+    assert (list(whole.x), list(whole.y)) == ([3], [1.0])
+
+
+def test_tables_say_what_a_test_is_and_where_there_is_none():
+    tables = {table.title: table.frame for table in VIEW.tables(ROWS, STUDY)}
+    statistics = tables["Statistics"]
+    assert list(statistics["Test"]) == [
+        "none: exact",
+        "chi-squared",
+        "G (log-likelihood ratio)",
+        "chi-squared as in the paper",
+    ]
+    assert statistics["p"][0] == "–"
+    assert statistics["p"][1].startswith("10^-")
+    assert len(tables["Shares"]) == 8
+    assert len(tables["Residuals"]) == 4  # of the sample alone
+
+
+def test_rows_in_progress_are_shown_as_far_as_they_go():
+    assert VIEW.figures([], STUDY) == []
+    assert VIEW.tables([], STUDY) == []
+    for cut in range(1, len(ROWS)):
+        VIEW.figures(ROWS[:cut], STUDY)
+        VIEW.tables(ROWS[:cut], STUDY)
+
+
+@pytest.mark.parametrize(("log10_p", "text"), [(0.0, "1"), (-2.0, "0.01"), (-1000.2, "10^-1000")])
+def test_p_values_of_any_size_are_told(log10_p, text):
+    assert power_text(log10_p) == text
