@@ -13,6 +13,7 @@ from app.studies.cloze_figures import accuracy_figure, answers_figure, compariso
 from app.studies.cloze_settings import cloze_settings
 from app.studies.view import Figure, Rows, Table
 from app.text import visible
+from engine.errors import LimitError, QueryError
 from engine.studies.cloze import ANSWER, LABELS, ClozeStudy
 from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult, cloze_findings
 from engine.studies.study import Study, rows_of
@@ -55,8 +56,11 @@ class ClozeView:
     notice = ""
 
     def settings(self, study: Study) -> Study:
-        """See `StudyView`. Raises `QueryError` for a bad passage, with its line, and for numbers without meaning."""
-        return cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
+        """See `StudyView`. Raises `QueryError` for a bad passage, with its line, and for too many of them."""
+        try:
+            return cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
+        except LimitError as error:
+            raise QueryError(error.sentence) from error
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """Shares found, pairs of ways, frequent answers, places of the truth."""

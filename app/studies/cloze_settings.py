@@ -26,6 +26,8 @@ OWN, PASTE, UPLOAD, KEPT = "Relens' own", "Paste", "Upload", "Of this study"
 #: What one may ask of a passage on a page that others use too.
 MOST_EXPANSIONS, MOST_TOP_K, MOST_ANSWERS = 100_000, 1_000_000, 100
 MOST_PASTED = 500_000
+#: In a field that is a number: no rule, no limit.
+_ALL = 0
 #: Characters of all passages together as JSON; the rest of the description is far below what this leaves.
 MOST_TOGETHER = LONGEST_SPECIFICATION - 20_000
 
@@ -34,23 +36,20 @@ _EXAMPLE = "Ann gave the ring to Shane. “Is it real?” asked Shane.\nOne pass
 
 def cloze_settings(study: ClozeStudy) -> ClozeStudy:
     """Draw the widgets, and return what they hold. Raises `QueryError` and `LimitError`."""
-    # A field can be emptied only where it has no value to go back to, so what it begins with is put in by its key.
-    st.session_state.setdefault("cloze_count", study.count)
-    st.session_state.setdefault("cloze_top_k", study.top_k)
     left, right = st.columns([5, 4], gap="medium")
     with left:
         source = _source(study)
         given = st.container()
         count = st.number_input(
             "How many passages",
-            min_value=1,
+            min_value=0,
             max_value=MOST_PASSAGES,
-            value=None,
-            placeholder="all",
+            value=study.count or _ALL,
             key="cloze_count",
-            help="Only the first so many; empty for all. More passages make the shares more certain: the interval is "
+            help="Only the first so many; 0 for all. More passages make the shares more certain: the interval is "
             "half as wide with four times as many.",
         )
+        count = count or None
     with right:
         variants = st.pills(
             "Ways of asking",
@@ -183,13 +182,11 @@ def _numbers(study: ClozeStudy) -> dict[str, int | None]:
     with first:
         top_k = st.number_input(
             "Top-k",
-            min_value=1,
-            max_value=MOST_TOP_K,
-            value=None,
-            placeholder="no rule",
+            min_value=0,
+            max_value=max(MOST_TOP_K, study.top_k or _ALL),
+            value=study.top_k or _ALL,
             key="cloze_top_k",
-            help="At each step only the so many likeliest tokens may come; empty for no such rule. The paper takes "
-            "1,000.",
+            help="At each step only the so many likeliest tokens may come; 0 for no such rule. The paper takes 1,000.",
         )
         expansions = st.number_input(
             "Limit of expansions",
@@ -220,4 +217,4 @@ def _numbers(study: ClozeStudy) -> dict[str, int | None]:
             help="The same for the ways where the text has to end after the word. Each further one takes long "
             "there, because few texts end in mid-passage.",
         )
-    return {"top_k": top_k, "expansions": expansions, "answers": answers, "answers_with_end": answers_with_end}
+    return {"top_k": top_k or None, "expansions": expansions, "answers": answers, "answers_with_end": answers_with_end}

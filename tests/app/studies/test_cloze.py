@@ -210,14 +210,15 @@ def script():
     import streamlit as st
 
     from app.studies.cloze import VIEW
-    from engine.errors import RelensError
+    from engine.errors import QueryError
     from engine.studies.study import Study
 
     st.session_state["asked"] = None
+    if st.session_state["given"] is None:
+        return
     try:
-        study = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
-        st.session_state["asked"] = study
-    except RelensError as error:
+        st.session_state["asked"] = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
+    except QueryError as error:
         st.error(error.sentence)
 
 
@@ -249,10 +250,21 @@ def test_what_is_not_touched_stays(study):
     assert asked == ClozeStudy.from_json(study.to_json() | {"variants": list(asked.variants)})
 
 
+def test_another_study_has_its_own_values_once_the_widgets_were_gone():
+    test = page(ClozeStudy(count=10, top_k=40))
+    for study in (ClozeStudy(), ClozeStudy(count=3, top_k=None), ClozeStudy(passages=("a b",)), ClozeStudy(count=10)):
+        test.session_state["given"] = None
+        test.run()
+        test.session_state["given"] = json.dumps(study.to_json())
+        assert test.run().session_state["asked"] == study
+
+
 def test_widgets_say_what_is_asked():
     test = page(ClozeStudy(count=10))
+    test.number_input(key="cloze_count").set_value(0).run()
+    assert test.session_state["asked"] == ClozeStudy()
     test.number_input(key="cloze_count").set_value(3)
-    test.number_input(key="cloze_top_k").set_value(None)
+    test.number_input(key="cloze_top_k").set_value(0)
     test.number_input(key="cloze_expansions").set_value(50)
     test.button_group(key="cloze_variants").set_value(["words"])
     asked = test.run().session_state["asked"]
@@ -273,6 +285,8 @@ def test_pasted_passages_become_part_of_the_study():
     assert complaint(test) == "Line 2 of the passages does not end with a word."
     test.number_input(key="cloze_count").set_value(1).run()
     assert test.session_state["asked"].passages == ("a b",)
+    test.text_area(key="cloze_paste").set_value("a b\n" * cloze_settings.MOST_PASTED).run()
+    assert "upload a file" in complaint(test)
 
 
 def test_an_uploaded_file_becomes_part_of_the_study():

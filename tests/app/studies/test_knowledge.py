@@ -212,13 +212,15 @@ def script():
     import streamlit as st
 
     from app.studies.knowledge import VIEW
-    from engine.errors import RelensError
+    from engine.errors import QueryError
     from engine.studies.study import Study
 
     st.session_state["asked"] = None
+    if st.session_state["given"] is None:
+        return
     try:
         st.session_state["asked"] = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
-    except RelensError as error:
+    except QueryError as error:
         st.error(error.sentence)
 
 
@@ -239,6 +241,16 @@ def complaint(test: AppTest) -> str:
 @pytest.mark.parametrize("study", [*PRESETS.values(), KnowledgeStudy(prompt="Q: Where?\nA:", expansions=10**7)])
 def test_what_is_not_touched_stays(study):
     assert page(study).session_state["asked"] == study
+
+
+def test_another_study_has_its_own_values_once_the_widgets_were_gone():
+    test = page(STUDY)
+    test.text_area(key="knowledge_distractors").set_value("Hobart").run()
+    for study in (*PRESETS.values(), STUDY):
+        test.session_state["given"] = None
+        test.run()
+        test.session_state["given"] = json.dumps(study.to_json())
+        assert test.run().session_state["asked"] == study
 
 
 def test_widgets_say_what_is_asked():
