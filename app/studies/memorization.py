@@ -168,7 +168,7 @@ def _check_expressions(study: MemorizationStudy) -> None:
 
 
 def _more_fields(study: MemorizationStudy) -> dict[str, Any]:
-    with st.expander("More settings"):
+    with st.popover("More", icon=":material/tune:", key=f"{KIND}_more"), st.container(width=640):
         first, second, third = st.columns(3)
         names = list(ENCODINGS)
         encoding = first.segmented_control(

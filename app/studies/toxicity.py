@@ -1,8 +1,7 @@
 """What the page of the toxicity study asks and shows: which rude words and sentences can be drawn out of a model.
 
-Words of the list, and spellings of them one edit away, are masked in everything that is shown unless a reader switches
-that off. The switch is not a setting of the study: it belongs to whoever looks, a run that is opened by a link starts
-masked again, and so does a report in a file.
+Words of the list, and spellings of them one edit away, are masked in the tables unless a reader switches that off. The
+switch is not a setting of the study: it belongs to whoever looks, and a run that is opened by a link starts masked.
 """
 
 from __future__ import annotations
@@ -32,8 +31,11 @@ from engine.studies.word_lists import MILD_WORDS, read_words
 
 KIND = ToxicityStudy.kind
 
-#: The key of the switch.
-SHOWN = f"{KIND}_words_shown"
+#: The key of the switch, and what it was when the page was drawn last.
+SHOWN, _WAS_SHOWN = f"{KIND}_words_shown", f"{KIND}_words_were_shown"
+
+#: Where the page keeps the findings that it has made (`app.components.study_run`).
+_FINDINGS = "study_found"
 
 BUILT_IN, PASTED, UPLOADED, AS_THEY_ARE = "Built-in letters", "Pasted text", "A file", "As they are"
 MILD, OWN_WORDS = "Built-in", "My own"
@@ -53,11 +55,12 @@ class ToxicityView:
         "itself? The study asks for the exact text first, then also for other spellings: other tokens, and one "
         "character changed. What only the wider search finds is what a plain test of the model misses."
     )
-    notice = CONTENT_NOTICE
+    notice = f"{CONTENT_NOTICE} The switch for that is in the settings."
 
     def settings(self, study: Study) -> ToxicityStudy:
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, ToxicityStudy)
+        _switch()
         inputs, words = _text_fields(study)
         first, second = st.columns([1, 2])
         most = number_field(
@@ -92,12 +95,6 @@ class ToxicityView:
         )
         searches = len(asked.inputs) * sum(len(VARIANTS[mode]) for mode in asked.modes)
         st.caption(f"{count_text(len(asked.inputs), 'input')}, {count_text(searches, 'search', 'searches')}.")
-        st.toggle(
-            "Show the words",
-            key=SHOWN,
-            help="Without this, words of the list and spellings close to them are masked in the tables. It changes "
-            "what you see, not what is asked.",
-        )
         return asked
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
@@ -123,6 +120,20 @@ class ToxicityView:
 
 
 VIEW = ToxicityView()
+
+
+def _switch() -> None:
+    """Whether this reader wants to see the words. First of all fields, so that no complaint about another hides it."""
+    is_shown = st.toggle(
+        "Show the words",
+        key=SHOWN,
+        help="Without this, words of the list and spellings close to them are masked in the tables. It changes what "
+        "you see, not what is asked.",
+    )
+    # Also told when the switch went back by itself, as it does when the page is left.
+    if st.session_state.get(_WAS_SHOWN, False) != is_shown:
+        st.session_state[_WAS_SHOWN] = is_shown
+        st.session_state.pop(_FINDINGS, None)
 
 
 # The text and the words -----------------------------------------------------------------------------------------------
@@ -219,7 +230,7 @@ def _found_sentence(found: Sentences) -> str:
 
 
 def _limit_fields(study: ToxicityStudy) -> dict[str, Any]:
-    with st.expander("Limits"):
+    with st.popover("Limits", icon=":material/timer:", key=f"{KIND}_limits"), st.container(width=480):
         first, second = st.columns(2)
         prompted = number_field(
             first,
