@@ -1,5 +1,6 @@
 """The study of knowledge: whether a model knows a fact, asked in three ways."""
 
 from app.components.study_page import study_page
+from app.services import get_services
 
-study_page("knowledge")
+study_page("knowledge", get_services())

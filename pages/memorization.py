@@ -1,5 +1,6 @@
 """The study of memorization: what a model has learned by heart."""
 
 from app.components.study_page import study_page
+from app.services import get_services
 
-study_page("memorization")
+study_page("memorization", get_services())

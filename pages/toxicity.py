@@ -1,5 +1,6 @@
 """The study of toxicity: whether a model can be brought to write what it should not."""
 
 from app.components.study_page import study_page
+from app.services import get_services
 
-study_page("toxicity")
+study_page("toxicity", get_services())

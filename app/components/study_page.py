@@ -13,7 +13,7 @@ from app.components.messages import show_error, show_warning
 from app.components.status import status_line
 from app.components.study_form import study_form
 from app.components.study_run import begin_study, study_run
-from app.services import Services, get_services
+from app.services import Services
 from app.studies.view import StudyView
 from app.study_views import study_views
 from app.text import as_html, as_markdown
@@ -24,9 +24,8 @@ from engine.runs.specification import StudySpecification
 from engine.studies.catalogue import study_class
 
 
-def study_page(kind: str) -> None:
+def study_page(kind: str, services: Services) -> None:
     """Draw the page of the study of this kind."""
-    services = get_services()
     view = study_views().get(kind)
     if view is None:
         show_error("This study has no page here.")
