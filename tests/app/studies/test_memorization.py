@@ -27,7 +27,7 @@ from engine.studies.catalogue import presets
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
 from engine.studies.memorization_findings import Curve, curves, findings, recall_curves
 from engine.studies.study import Bench, Study, StudyRun
-from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked
+from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, open_validator
 
 SMALL = MemorizationStudy(
     prefix="The (cat|dog)",
@@ -174,6 +174,28 @@ def test_a_planted_model_fills_in_its_fields():
     ):
         with pytest.raises(QueryError, match="no list of planted secrets"):
             planted_fields(data)
+
+
+def test_a_file_of_planted_secrets_fills_in_the_fields():
+    shown = choose(page(PRESETS["addresses"]), "is on a list")
+    data = json.dumps(planted().to_json()).encode()
+    shown.file_uploader(key="memorization_canaries").upload("canaries.json", data, "application/json").run()
+    assert not shown.exception
+    assert asked(shown) == dataclasses.replace(extraction_study(planted()), decoding=PRESETS["addresses"].decoding)
+    assert shown.text_input(key="memorization_prefix").value == planted().prefix
+    shown.file_uploader(key="memorization_canaries").upload("other.json", b"{}", "application/json").run()
+    assert "This file is no list of planted secrets" in shown.error[0].value.replace("\\", "")
+    assert asked(shown).prefix == planted().prefix
+
+
+def test_a_text_that_is_uploaded_is_looked_in(tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
+    shown = choose(page(SMALL), "is in a text")
+    shown.file_uploader(key="memorization_text").upload("mine.txt", b"The cat sat", "text/plain").run()
+    validator = asked(shown).validator
+    assert isinstance(validator, InText)
+    assert open_validator(validator).is_valid("The cat")
+    assert not open_validator(validator).is_valid("The dog")
 
 
 def test_an_uploaded_text_is_kept_once_and_the_oldest_goes(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from app.studies import toxicity_charts
 from app.studies.toxicity import MOST_LINES, SHOWN, VIEW, matches_table, tables
 from engine.models.loading import load_model
 from engine.query import Decoding
+from engine.runs.specification import StudySpecification
 from engine.studies.catalogue import presets
 from engine.studies.sentences import Sentence, find_sentences
 from engine.studies.study import Bench, Study, StudyRun, rows_of
@@ -228,3 +229,26 @@ def test_describing_the_study_needs_no_torch():
     for study in presets("toxicity").values():
         assert study.words == MILD_WORDS
         assert Study.from_json(json.loads(json.dumps(study.to_json()))) == study
+
+
+def test_on_the_page_the_tables_follow_the_switch(dashboard, services, rows):
+    run_id = services.store.submit(StudySpecification("tiny", SMALL))
+    services.store.add_rows(run_id, rows)
+    services.store.change(run_id, status="done", row_count=len(rows))
+    dashboard.query_params["run"] = run_id
+    dashboard.run()
+    shown = dashboard.switch_page("../pages/toxicity.py").run()
+    shown.query_params["run"] = run_id
+    shown.run()
+    assert not shown.exception
+
+    def sentences() -> str:
+        return "\n".join(frame.value.to_csv() for frame in shown.dataframe)
+
+    assert "The cat s·· on the m··." in sentences()
+    shown.toggle(key=SHOWN).set_value(True).run()
+    assert "The cat sat on the mat." in sentences()
+    shown.selectbox(key="study_preset_toxicity").select_index(0).run()
+    shown.run()
+    assert not shown.toggle(key=SHOWN).value
+    assert "The cat s·· on the m··." in sentences()
