@@ -72,7 +72,8 @@ class ClozeView:
         figures = [accuracy_figure(results)]
         if compared:
             figures.append(comparison_figure(compared))
-        if any(result.frequent for result in results):
+        # Were all answers different, "most frequent" would mean nothing.
+        if any(word.count > 1 for result in results for word in result.frequent):
             figures.append(answers_figure(results, findings.truths))
         return [*figures, places_figure(rows)]
 

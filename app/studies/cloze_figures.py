@@ -8,6 +8,7 @@ Pure functions of findings and rows. A passage whose search was cut is drawn as 
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,8 @@ from engine.studies.cloze_findings import Comparison, VariantResult, WordShare
 from engine.studies.study import rows_of
 
 _GREY = "#8A939B"
+#: Characters of a line of a label beside a bar.
+_LABEL_WIDTH = 22
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
 
 LISTED, NOT_LISTED, UNDECIDED = "listed", "not among the answers", "undecided"
@@ -76,9 +79,9 @@ def accuracy_figure(results: Sequence[VariantResult]) -> Figure:
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    _label_rows(figure, [f"{LABELS[result.variant]} · {result.right} of {result.asked}" for result in results])
+    _label_rows(figure, [f"{LABELS[result.variant]}\n{result.right} of {result.asked}" for result in results])
     figure.update_xaxes(title="Share of last words found", range=[0, 1.02], tickformat=".0%")
-    figure.update_layout(barmode="overlay", height=110 + 40 * len(results), margin=MARGINS, bargap=0.35)
+    figure.update_layout(barmode="overlay", height=110 + 56 * len(results), margin=MARGINS, bargap=0.35)
     figure.update_layout(showlegend=len(figure.data) > 1, legend=_LEGEND)
     alt = "; ".join(f"{LABELS[result.variant]} {_with_interval(result)}" for result in results)
     return Figure("Last words found", _accuracy_sentence(results), Chart(figure, f"Bars of the share found: {alt}."))
@@ -111,8 +114,7 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
                 hovertemplate="%{hovertext}<extra></extra>",
             )
         )
-    labels = [f"{LABELS[each.first]}<br>against {LABELS[each.second]}" for each in comparisons]
-    figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=labels, automargin=True, ticklabelstandoff=6)
+    _label_rows(figure, [f"{LABELS[each.first]}\nagainst {LABELS[each.second]}" for each in comparisons])
     most = max([1, *(max(each.test.first_only, each.test.second_only) for each in comparisons)])
     ticks = sorted({side * round(most * part) for side in (-1, 1) for part in (0.0, 0.5, 1.0)})
     figure.update_xaxes(
@@ -122,7 +124,7 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
         ticktext=[f"{abs(tick):,}" for tick in ticks],
         zeroline=True,
     )
-    figure.update_layout(barmode="overlay", height=130 + 46 * len(comparisons), margin=MARGINS, bargap=0.35)
+    figure.update_layout(barmode="overlay", height=130 + 68 * len(comparisons), margin=MARGINS, bargap=0.35)
     figure.update_layout(legend=_LEGEND)
     return Figure("The same passages, two ways", _comparison_sentence(comparisons), Chart(figure, "; ".join(hover)))
 
@@ -199,7 +201,7 @@ def places_figure(rows: Rows) -> Figure:
         )
     _label_rows(figure, [LABELS[way] for way in ways])
     figure.update_xaxes(title="Share of the passages", range=[0, 1.0], tickformat=".0%")
-    figure.update_layout(barmode="stack", height=150 + 40 * len(ways), margin=MARGINS, bargap=0.35)
+    figure.update_layout(barmode="stack", height=170 + 44 * len(ways), margin=MARGINS, bargap=0.35)
     figure.update_layout(legend=_LEGEND, showlegend=True)
     told = [
         f"{LABELS[way]}: " + ", ".join(f"{name} {counts[way][name]}" for name in styles if counts[way][name])
@@ -267,9 +269,7 @@ def _comparison_sentence(comparisons: Sequence[Comparison]) -> str:
 
 def _answers_sentence(results: Sequence[VariantResult], truths: Sequence[WordShare]) -> str:
     firsts = [(result, result.frequent[0]) for result in results if result.frequent]
-    result, most = max(firsts, key=lambda pair: pair[1].share)
-    if most.count < 2:
-        return "No word is the first answer to more than one passage."
+    result, most = max(firsts, key=lambda pair: (pair[1].count > 1, pair[1].share))
     of_truths = next((each.share for each in truths if each.word == most.word), None)
     share = "which is none of the most frequent right ones" if of_truths is None else ""
     share = share or f"which is right in {probability_text(of_truths or 0.0)} of the passages"
@@ -304,11 +304,13 @@ def _shown(word: str) -> str:
 
 
 def _label_rows(figure: go.Figure, labels: Sequence[str]) -> None:
+    """Texts from top to bottom, in lines that leave room for bars on a narrow screen."""
+    lines = [[piece for line in label.split("\n") for piece in textwrap.wrap(line, _LABEL_WIDTH)] for label in labels]
     figure.update_yaxes(
         autorange="reversed",
         tickmode="array",
         tickvals=list(range(len(labels))),
-        ticktext=[as_plotly(label) for label in labels],
+        ticktext=["<br>".join(map(as_plotly, each)) for each in lines],
         automargin=True,
         ticklabelstandoff=6,
     )

@@ -57,10 +57,11 @@ def cloze_settings(study: ClozeStudy) -> ClozeStudy:
             selection_mode="multi",
             default=[variant for variant in VARIANTS if variant in study.variants],
             format_func=LABELS.__getitem__,
+            wrap=True,
             key="cloze_variants",
             help="**Any word**: any letters may come first. **Words of the context**: only a word that the passage has "
-            "already. **A word that ends the text**: the text has to end after the word. **Without function words**: "
-            "the same, and *the*, *of*, *and* do not count.",
+            "already. **A word that ends the text**: the text has to end after the word. **An ending that is no "
+            "function word**: the same, and *the*, *of*, *and* do not count.",
         )
         numbers = _numbers(study)
     with given:

@@ -139,7 +139,7 @@ def _ways_table(findings: KnowledgeFindings) -> Table:
 def _free_table(text: str, tokens: int, has_truth: bool, distractors: Sequence[str]) -> Table:
     wrong = [visible(answer, spaces=False) for answer in distractors if contains_answer(text, answer)]
     line = {
-        "The model goes on": visible(text, spaces=False),
+        "The model goes on": visible(text.strip(" "), spaces=False),
         "Right answer in it": "yes" if has_truth else "not in these words",
         "Wrong answers in it": " · ".join(wrong) or "none",
         "Tokens": tokens,

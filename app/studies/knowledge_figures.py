@@ -108,18 +108,27 @@ def places_figure(rows: Rows) -> Figure:
             yanchor="bottom",
             showarrow=False,
         )
-    figure.update_xaxes(title="Place", type="log", tickformat="~s")
+    ticks = [digit * 10**power for power in range(6) for digit in (1, 2, 5) if digit * 10**power <= len(matches)]
+    figure.update_xaxes(title="Place", type="log", tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks])
+    figure.update_xaxes(range=[-0.05, math.log10(max(len(matches), 2)) + 0.05])
     figure.update_yaxes(title="Probability", type="log", tickformat="~g", exponentformat="power")
     figure.update_layout(height=300, margin=MARGINS, showlegend=truth is not None)
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     first, last = matches[0]["log_prob"], matches[-1]["log_prob"]
-    ratio = math.exp(min(first - last, 300.0))
     said = (
-        f"The answer in place {len(matches):,} is {ratio:.2g} times less likely than the first: the steeper the line, "
-        "the surer the model is of a few answers."
+        f"The first answer is {_times(first - last)} as likely as the one in place {len(matches):,}: the steeper the "
+        "line, the surer the model is of a few answers."
     )
     alt = f"Line from {log_probability_text(first)} in place 1 to {log_probability_text(last)} in place {len(matches)}."
     return Figure("How the answers fall off", said, Chart(figure, alt))
+
+
+def _times(log_ratio: float) -> str:
+    """A ratio in words, by its natural logarithm: "6.4 times", "120,000 times", "about 10^17 times"."""
+    if log_ratio > math.log(1e9):
+        return f"about 10^{log_ratio / math.log(10):.0f} times"
+    ratio = math.exp(log_ratio)
+    return f"{ratio:.1f} times" if ratio < 100 else f"{float(f'{ratio:.2g}'):,.0f} times"
 
 
 def ranking_of(rows: Rows) -> Mapping[str, Any] | None:

@@ -38,7 +38,7 @@ LABELS: dict[str, str] = {
     "baseline": "any word",
     "words": "words of the context",
     "terminated": "a word that ends the text",
-    "no_stop": "the same without function words",
+    "no_stop": "an ending that is no function word",
 }
 
 _OPEN, _ENDED = "open", "ended"

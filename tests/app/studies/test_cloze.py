@@ -131,6 +131,12 @@ def test_frequent_answers_stand_above_the_true_words():
     assert len({panel.marker.pattern.shape for panel in figure.chart.figure.data}) == 4
 
 
+def test_answers_that_are_all_different_have_no_most_frequent_one():
+    rows = [row("words", number, "Ann", (word,)) for number, word in enumerate(("Ann", "Bob", "Eve"))]
+    assert "Most frequent answers" not in figures(rows)
+    assert "Most frequent answers" in figures([*rows, row("words", 3, "Ann", ("Bob",))])
+
+
 def test_places_of_the_truth_add_up_to_all_passages():
     figure = figures(many_rows())["Where the right word stands"]
     for place in range(3):

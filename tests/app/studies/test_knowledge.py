@@ -130,7 +130,8 @@ def test_all_places_are_drawn_and_the_truth_starred():
     assert list(line.x) == list(range(1, 41))
     assert list(line.y) == pytest.approx([math.exp(-1.0 - place) for place in range(1, 41)])
     assert (list(star.x), star.marker.symbol) == ([5], "star")
-    assert "is 8.7e+16 times less likely" in figures(ranked(5, 40))["How the answers fall off"].sentence
+    for matches, told in ((3, "7.4 times as likely as the one in place 3"), (12, "60,000 times"), (40, "about 10^17 ")):
+        assert told in figures(ranked(1, matches))["How the answers fall off"].sentence
 
 
 def test_a_probability_beyond_floats_is_drawn():
@@ -149,7 +150,7 @@ def test_a_search_that_goes_on_says_so():
 def test_the_free_response_tells_what_it_contains():
     rows = [*CHOICES, free(" Sydney, not\nPerthshire", False)]
     assert tables(rows)["Free response"].frame.iloc[0].to_dict() == {
-        "The model goes on": " Sydney, not↵Perthshire",
+        "The model goes on": "Sydney, not↵Perthshire",
         "Right answer in it": "not in these words",
         "Wrong answers in it": "Sydney",
         "Tokens": 9,
