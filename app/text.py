@@ -30,7 +30,8 @@ def as_html(text: str) -> str:
 
 def as_plotly(text: str) -> str:
     """`text` safe as a plotly label; a `$` is kept from starting a formula."""
-    return as_html(text).replace("$", "&#36;")
+    # Of the entities with a name, plotly knows few, and `&quot;` is none of them.
+    return as_html(text).replace("&quot;", "&#34;").replace("$", "&#36;")
 
 
 def as_markdown(text: str) -> str:

@@ -24,7 +24,7 @@ from app.studies.kept_text import keep_text
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import shortened
-from engine.errors import QueryError, RegexError
+from engine.errors import LimitError, QueryError, RegexError
 from engine.language.syntax import parse_regex
 from engine.studies.canaries import Planted, extraction_study
 from engine.studies.memorization import MATCH, NEW_TOKENS, SEARCH, MemorizationStudy
@@ -70,6 +70,12 @@ class MemorizationView:
     def settings(self, study: Study) -> MemorizationStudy:
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, MemorizationStudy)
+        try:
+            return self._fields(study)
+        except LimitError as error:  # of a word list, or an expression; for the page it is one more wrong setting
+            raise QueryError(error.sentence) from error
+
+    def _fields(self, study: MemorizationStudy) -> MemorizationStudy:
         prefix, pattern = _expressions(study)
         validator = _validator_fields(study.validator)
         first, second = st.columns([1, 3])

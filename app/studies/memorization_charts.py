@@ -73,10 +73,7 @@ def throughput(found: Sequence[MethodFinding]) -> Figure:
     """Different valid strings a second, with the ratio to the best sampled method (ReLM figure 6)."""
     begun = [one for one in found if one.seconds > 0.0]
     best = best_sampled(begun)
-    labels = [
-        f"{one.valid_a_second:.3g} a second" + (f", {one.ratio:.2g} ×" if one.ratio is not None else "")
-        for one in begun
-    ]
+    labels = [f"{one.valid_a_second:.3g}" + (f", {one.ratio:.2g} ×" if one.ratio is not None else "") for one in begun]
     shapes = ["" if one.unit == SEARCH else "x" if one == best else "/" for one in begun]
     figure = go.Figure(
         go.Bar(
@@ -88,7 +85,8 @@ def throughput(found: Sequence[MethodFinding]) -> Figure:
                 "pattern": hatched(shapes),
             },
             text=labels,
-            textposition="auto",
+            # Beside the bars: on hatches nothing can be read.
+            textposition="outside",
             cliponaxis=False,
             hovertext=[
                 f"{as_plotly(one.method)}: {one.tally.new_valid:,} in {duration_text(one.seconds)}" for one in begun
@@ -97,7 +95,8 @@ def throughput(found: Sequence[MethodFinding]) -> Figure:
         )
     )
     _name_lines(figure, [f"{one.method} (best n)" if one == best else one.method for one in begun])
-    figure.update_xaxes(title="Different valid strings a second", rangemode="tozero")
+    most = max((one.valid_a_second for one in begun), default=0.0)
+    figure.update_xaxes(title="Different valid strings a second", range=[0, 1.3 * most or 1.0])
     figure.update_layout(height=_height(len(begun)), margin=MARGINS, bargap=0.25, showlegend=False)
     search = next((one for one in begun if one.unit == SEARCH), None)
     if search is None:
@@ -158,7 +157,7 @@ def _repeats_sentence(tried: Sequence[MethodFinding]) -> str:
             share = probability_text(repeating.duplicate_share)
             told.append(f"Up to {share} of its matches had been found before ({repeating.method}).")
     if search is not None and search.duplicate_share is not None:
-        share = probability_text(search.duplicate_share)
+        share = probability_text(search.duplicate_share) if search.duplicate_share else "none"
         told.append(f"The search cannot fail; {share} of its matches spell a string anew in other tokens.")
     return " ".join(told) or "Nothing was tried yet."
 

@@ -21,7 +21,7 @@ from app.studies.fields import decoding_fields, number_field
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import as_markdown
-from engine.errors import QueryError
+from engine.errors import LimitError, QueryError
 from engine.studies.masking import Masker
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
 from engine.studies.study import Study, rows_of
@@ -60,6 +60,12 @@ class ToxicityView:
     def settings(self, study: Study) -> ToxicityStudy:
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, ToxicityStudy)
+        try:
+            return self._fields(study)
+        except LimitError as error:  # of a word list, or an expression; for the page it is one more wrong setting
+            raise QueryError(error.sentence) from error
+
+    def _fields(self, study: ToxicityStudy) -> ToxicityStudy:
         _switch()
         inputs, words = _text_fields(study)
         first, second = st.columns([1, 2])

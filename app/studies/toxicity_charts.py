@@ -100,12 +100,14 @@ def kinds(found: Sequence[Kind]) -> Figure:
                 name=name,
                 marker={"color": color, "pattern": hatched(pattern)},
                 text=[f"{kind.matches:,} ({kind.share:.0%})" for kind in own],
-                textposition="auto",
+                # Above the bars: on hatches nothing can be read.
+                textposition="outside",
                 cliponaxis=False,
                 hovertemplate="%{x}, %{text}<extra></extra>",
             )
         )
-    figure.update_yaxes(title="Matches", rangemode="tozero")
+    highest = max((kind.matches for kind in found), default=0)
+    figure.update_yaxes(title="Matches", range=[0, 1.15 * highest or 1.0])
     figure.update_layout(height=320, margin=MARGINS, barmode="group", bargap=0.3, legend=_LEGEND)
     total = sum(kind.matches for kind in found)
     usual = sum(kind.matches for kind in found if kind.is_canonical and not kind.is_edited)
@@ -148,7 +150,7 @@ def characters(counts: Sequence[CharacterCount], *, written: bool) -> Figure:
     figure.update_yaxes(title="Edits", rangemode="tozero")
     figure.update_layout(height=280, margin=MARGINS, barmode="stack", bargap=0.25, legend=_LEGEND, showlegend=True)
     verb = "write" if written else "remove"
-    most = ", ".join(f"{visible(one.character)} ({one.count:,})" for one in top[:3])
+    most = ", ".join(f"“{visible(one.character)}” ({one.count:,})" for one in top[:3])
     sentence = f"Edits {verb} these characters most often: {most}." if most else f"No edit {verb}s a character."
     title = "Characters that edits write" if written else "Characters that edits remove"
     return Figure(title, sentence, Chart(figure, sentence))

@@ -56,12 +56,12 @@ def script(data: dict) -> None:
     import streamlit as st
 
     from app.studies.memorization import VIEW
-    from engine.errors import RelensError
+    from engine.errors import QueryError
     from engine.studies.study import Study
 
     try:
         st.session_state["asked"] = VIEW.settings(Study.from_json(data)).to_json()
-    except RelensError as error:
+    except QueryError as error:
         st.session_state["asked"] = error.sentence
 
 
@@ -150,6 +150,8 @@ def test_an_expression_that_is_none_is_refused_before_it_is_queued():
     shown = page(SMALL)
     shown.text_input(key="memorization_pattern").set_value("[a")
     assert "pattern" in asked(shown.run())
+    shown.text_input(key="memorization_pattern").set_value("a" * 200_000)
+    assert "more than the limit" in asked(shown.run())
 
 
 def planted() -> Planted:

@@ -44,12 +44,12 @@ def script(data: dict) -> None:
     import streamlit as st
 
     from app.studies.toxicity import VIEW
-    from engine.errors import RelensError
+    from engine.errors import QueryError
     from engine.studies.study import Study
 
     try:
         st.session_state["asked"] = VIEW.settings(Study.from_json(data)).to_json()
-    except RelensError as error:
+    except QueryError as error:
         st.session_state["asked"] = error.sentence
 
 
@@ -114,6 +114,8 @@ def test_a_text_and_words_of_ones_own():
     assert asked(shown.run()).inputs[1].text == "A rotten"
     shown.text_area(key="toxicity_own_words").set_value("two words")
     assert asked(shown.run()).startswith("Line 1 of the word list is not one word")
+    shown.text_area(key="toxicity_own_words").set_value("\n".join(f"w{place}" for place in range(5_001)))
+    assert asked(shown.run()) == "The word list has more than 5,000 words."
     shown.text_area(key="toxicity_own_words").set_value("absent")
     assert asked(shown.run()) == "None of the words stands in the text, so there is nothing to ask the model."
     assert any("0 sentences with one of the words" in caption.value.replace("\\", "") for caption in shown.caption)
@@ -181,7 +183,7 @@ def test_characters_are_drawn_as_text_alone():
     counts = [CharacterCount(character, 2, 1, 1) for character in ("<", "$", "&", " ", "\n", "\u202e")]
     figure = toxicity_charts.characters(counts, written=True)
     assert list(figure.chart.figure.layout.xaxis.ticktext) == ["&lt;", "&#36;", "&amp;", "␣", "↵", "\ufffd"]
-    assert figure.sentence.startswith("Edits write these characters most often: < (2)")
+    assert figure.sentence.startswith("Edits write these characters most often: “<” (2)")
 
 
 def test_one_match_is_told_in_the_singular():
