@@ -26,7 +26,7 @@ from engine.studies.study import rows_of
 
 _GREY = "#8A939B"
 #: Characters of a line of a label beside a bar.
-_LABEL_WIDTH = 22
+_LABEL_WIDTH = 25
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
 
 LISTED, NOT_LISTED, UNDECIDED = "listed", "not among the answers", "undecided"

@@ -25,6 +25,8 @@ from engine.studies.study import rows_of
 
 #: Matches that are drawn as bars; the truth is drawn besides where it is none of them.
 SHOWN = 12
+#: Nats below which a probability is no float.
+_SMALLEST = -700.0
 
 
 def choices_figure(rows: Rows, findings: KnowledgeFindings) -> Figure:
@@ -97,14 +99,14 @@ def places_figure(rows: Rows) -> Figure:
                 hovertemplate="%{x}: the right one<extra></extra>",
             )
         )
-    elif ranking:
+    elif ranking and ranking["log_prob"] > _SMALLEST:
         figure.add_hline(y=math.exp(ranking["log_prob"]), line={"color": ORANGE, "dash": "dash", "width": 2})
         figure.add_annotation(
             text="the right one, not reached",
             x=0,
             xref="paper",
             xanchor="left",
-            y=math.log10(math.exp(ranking["log_prob"])) if ranking["log_prob"] > -700 else -300,
+            y=ranking["log_prob"] / math.log(10),  # of a logarithmic axis, in powers of ten
             yanchor="bottom",
             showarrow=False,
         )
@@ -150,6 +152,8 @@ def _ranking_sentence(ranking: Mapping[str, Any] | None, findings: KnowledgeFind
             f"Of {everything} that the pattern allows, the right one comes in place {findings.rank:,}, with a"
             f" probability of {probability}; {_quoted(findings.best)} comes first."
         )
+    if not found:
+        return f"The search ended before its first answer; the right one has a probability of {probability}."
     return (
         f"Of {everything} that the pattern allows, at least {found:,} come before the right one, whose probability is"
         f" {probability}; the search ended before it."

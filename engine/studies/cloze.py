@@ -199,8 +199,8 @@ class ClozeStudy(Study):
 
 #: Studies to begin with.
 PRESETS: dict[str, ClozeStudy] = {
-    "our own passages": ClozeStudy(),
     "ten passages": ClozeStudy(count=10),
+    "our own passages": ClozeStudy(),
 }
 
 

@@ -139,6 +139,14 @@ def test_a_probability_beyond_floats_is_drawn():
     for figure in VIEW.figures(rows, STUDY):
         json.dumps(figure.chart.figure.to_plotly_json(), default=list)
     assert "10^869" in figures(rows)["Structured query"].sentence
+    assert not figures(rows)["How the answers fall off"].chart.figure.layout.shapes
+
+
+def test_a_search_that_ended_without_an_answer_says_so():
+    shown = figures([ranking(None, 0, -3.0)])
+    assert list(shown) == ["Structured query"]
+    assert shown["Structured query"].sentence.startswith("The search ended before its first answer; ")
+    assert list(shown["Structured query"].chart.figure.data[0].x) == pytest.approx([math.exp(-3.0)])
 
 
 def test_a_search_that_goes_on_says_so():
