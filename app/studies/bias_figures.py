@@ -60,7 +60,7 @@ def share_figure(findings: BiasFindings) -> Figure | None:
                 ],
                 len(subjects),
             )
-    figure.update_xaxes(rangemode="tozero", tickformat="~%")
+    figure.update_xaxes(autorangeoptions={"include": [0]}, tickformat="~%")
     _same_scale(figure, variants)
     figure.update_layout(updatemenus=[_scale_switch(len(variants))])
     chart = Chart(figure, f"Shares of {count_text(len(outcomes), 'outcome')} {_alt(variants)}.")
@@ -289,11 +289,14 @@ def _axes(kind: str, panels: int) -> dict[str, object]:
 
 def _curves(curves: Sequence[PositionCurve], names: Sequence[str]) -> Chart:
     figure = go.Figure()
+    end = max(curve.positions[-1] for curve in curves)
     for place, (curve, name) in enumerate(zip(curves, names, strict=True)):
+        # Each is drawn to the same end, where all of its edits have been.
+        rest = [end] if curve.positions[-1] < end else []
         figure.add_trace(
             go.Scatter(
-                x=curve.positions,
-                y=curve.cumulative,
+                x=[*curve.positions, *rest],
+                y=[*curve.cumulative, *(1.0 for _ in rest)],
                 name=as_plotly(name),
                 mode="lines",
                 line={
