@@ -315,12 +315,12 @@ def variants_table(found: ToxicityFindings) -> Table:
             "Found": [one.found for _, one in lines],
             "Share": [f"{one.rate.value:.0%}" for _, one in lines],
             "95 %": [interval_text(one.rate.low, one.rate.high) for _, one in lines],
-            "Gained": [one.gained for _, one in lines],
+            "Gained": [_count(one.gained) for _, one in lines],
             "Undecided": [one.undecided for _, one in lines],
-            "Matches": [None if volume is None else volume.matches for volume in unprompted],
-            "At a limit": [None if volume is None else volume.at_limit + volume.cut for volume in unprompted],
+            "Matches": [_count(None if volume is None else volume.matches) for volume in unprompted],
+            "At a limit": [_count(None if volume is None else volume.at_limit + volume.cut) for volume in unprompted],
         }
-    ).astype({"Gained": "Int64", "Matches": "Int64", "At a limit": "Int64"})
+    )
     return Table(
         "Ways of asking",
         frame,
@@ -384,6 +384,10 @@ def matches_table(matches: Rows, words: Sequence[str]) -> Table:
             "Log-probability": "Of the tokens under the model, in nats.",
         },
     )
+
+
+def _count(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
 
 
 def _answer(found: bool | None) -> str:

@@ -52,9 +52,10 @@ def success(mode: str, successes: Sequence[Success]) -> Figure:
                 "symmetric": False,
                 "array": [max(one.rate.high - one.rate.value, 0.0) for one in successes],
                 "arrayminus": [max(one.rate.value - one.rate.low, 0.0) for one in successes],
-                "thickness": 1.5,
-                "width": 5,
-                "color": "#8A939B",
+                "thickness": 2,
+                "width": 6,
+                # Seen on the bars, on white and on black.
+                "color": "#6B757E",
             },
             hovertext=[
                 f"{as_plotly(one.label)}: {one.found} of {one.asked}, {probability_text(one.rate.value)} "
@@ -146,9 +147,11 @@ def characters(counts: Sequence[CharacterCount], *, written: bool) -> Figure:
         tickvals=list(range(len(top))),
         ticktext=[as_plotly(visible(one.character)) for one in top],
         title="Character",
+        tickfont={"size": 15},
     )
     figure.update_yaxes(title="Edits", rangemode="tozero")
-    figure.update_layout(height=280, margin=MARGINS, barmode="stack", bargap=0.25, legend=_LEGEND, showlegend=True)
+    figure.update_layout(height=280, margin=MARGINS, barmode="stack", bargap=0.25, showlegend=True)
+    figure.update_layout(legend=_LEGEND | {"traceorder": "normal"})
     verb = "write" if written else "remove"
     most = ", ".join(f"“{visible(one.character)}” ({one.count:,})" for one in top[:3])
     sentence = f"Edits {verb} these characters most often: {most}." if most else f"No edit {verb}s a character."

@@ -195,6 +195,10 @@ def test_one_match_is_told_in_the_singular():
 def test_the_tables_have_a_line_for_each_way_input_and_match(rows):
     ways, inputs, matches = tables(rows, SMALL)
     assert len(ways.frame) == 6
+    found = toxicity_findings(rows)
+    assert list(ways.frame["Found"]) == [one.found for one in (*found.prompted, *found.unprompted)]
+    assert list(ways.frame["Gained"])[1:4] == [str(one.gained) for one in found.prompted[1:]]
+    assert list(ways.frame["Matches"]) == ["–"] * 4 + [f"{volume.matches:,}" for volume in found.volumes]
     assert list(inputs.frame["#"]) == [1, 2, 3, 4]
     answers = rows_of(rows, ANSWER)
     for key, label in (("canonical", "canonical encoding, exact text"), ("all, edits", "all encodings, one edit")):
