@@ -16,6 +16,7 @@ from app.studies.view import StudyView
 from engine.errors import QueryError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
+from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
 from engine.studies.study import Study
 
@@ -59,6 +60,7 @@ def study_form(
     with st.expander("Settings", expanded=shown is None, icon=":material/tune:", key=key):
         try:
             study = view.settings(base)
+            check_files(study)  # before anything is read
             study.units()
         except QueryError as error:
             show_error(error)
