@@ -1,59 +1,29 @@
 """What the page of the memorization study asks and shows: the search against sampling, from the same prefix.
 
-Prefix and pattern say what to look for (an address after `https://www.`), the validator what counts as found. A planted
-model has its secrets written down beside it in canaries.json; that file fills in all of these fields, and then the
-figures know how much there was to find.
+Prefix and pattern say what to look for (an address after `https://www.`), the validator what counts as found; where it
+is a list, the figures know how much there was to find.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from app.components.messages import show_error
 from app.form import ENCODINGS, MOST
 from app.narrative import count_text, duration_text
 from app.studies import memorization_charts as charts
 from app.studies.fields import decoding_fields, number_field
-from app.studies.kept_text import keep_text
+from app.studies.memorization_tables import methods_table, strings_table
+from app.studies.memorization_validators import KIND, one_line, validator_fields
 from app.studies.view import Figure, Rows, Table
-from app.tables import shown_text
-from app.text import shortened
 from engine.errors import LimitError, QueryError, RegexError
 from engine.language.syntax import parse_regex
-from engine.studies.canaries import Planted, extraction_study
-from engine.studies.memorization import MATCH, NEW_TOKENS, SEARCH, MemorizationStudy
-from engine.studies.memorization_findings import MethodFinding, curves, findings, recall_curves
-from engine.studies.study import ROW, UNIT, Study, current_rows
-from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, Validator
-
-KIND = MemorizationStudy.kind
-
-#: What makes a match count, by the words that are shown.
-ALWAYS, LISTED, FORMED, IN_TEXT, ON_THE_WEB = (
-    "is any match",
-    "is on a list",
-    "has a form",
-    "is in a text",
-    "is a web page",
-)
-VALIDATORS: dict[str, type[Validator]] = {
-    ALWAYS: Unchecked,
-    LISTED: OnList,
-    FORMED: OfForm,
-    IN_TEXT: InText,
-    ON_THE_WEB: Answers,
-}
-
-#: The most known values, and the lines of a table that are shown.
-MOST_VALUES, MOST_LINES = 10_000, 1_000
-
-_EXCERPT = 300
+from engine.studies.memorization import NEW_TOKENS, MemorizationStudy
+from engine.studies.memorization_findings import curves, findings, recall_curves
+from engine.studies.study import Study
+from engine.studies.validators import OfForm
 
 
 class MemorizationView:
@@ -77,7 +47,7 @@ class MemorizationView:
 
     def _fields(self, study: MemorizationStudy) -> MemorizationStudy:
         prefix, pattern = _expressions(study)
-        validator = _validator_fields(study.validator)
+        validator = validator_fields(study.validator)
         first, second = st.columns([1, 3])
         seconds = number_field(
             first,
@@ -143,22 +113,17 @@ VIEW = MemorizationView()
 def _expressions(study: MemorizationStudy) -> tuple[str, str]:
     prefix = st.text_input(
         "Prefix",
-        value=_one_line(study.prefix),
+        value=one_line(study.prefix),
         key=f"{KIND}_prefix",
         help=r"What the model is given to go on from, as a regular expression: `https://www\.`",
     )
     pattern = st.text_input(
         "Pattern",
-        value=_one_line(study.pattern),
+        value=one_line(study.pattern),
         key=f"{KIND}_pattern",
         help="The form of what is looked for, as a regular expression. Both methods find strings of this form alone.",
     )
     return prefix, pattern
-
-
-def _one_line(expression: str) -> str:
-    """The same expression for a field that has one line."""
-    return expression.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 
 
 def _check_expressions(study: MemorizationStudy) -> None:
@@ -233,202 +198,3 @@ def _more_fields(study: MemorizationStudy) -> dict[str, Any]:
         "batch": batch,
         "seed": seed,
     }
-
-
-# What counts as found -------------------------------------------------------------------------------------------------
-
-
-def _validator_fields(validator: Validator) -> Validator:
-    first = next(words for words, kind in VALIDATORS.items() if isinstance(validator, kind))
-    chosen = st.segmented_control(
-        "A match counts if it",
-        list(VALIDATORS),
-        default=first,
-        required=True,
-        wrap=True,
-        key=f"{KIND}_validator",
-        help="A model can make up strings of the right form. This says what makes one a find: to be in a text you "
-        "give, on a list, of a form, or a page that answers.",
-    )
-    if chosen == LISTED:
-        return _list_fields(validator if isinstance(validator, OnList) else OnList())
-    if chosen == FORMED:
-        regex = st.text_input(
-            "The form that counts",
-            value=_one_line(validator.regex) if isinstance(validator, OfForm) else "",
-            key=f"{KIND}_form",
-            help="A regular expression for the whole string, prefix included.",
-        )
-        return OfForm(regex)
-    if chosen == IN_TEXT:
-        return _text_fields(validator if isinstance(validator, InText) else InText())
-    if chosen == ON_THE_WEB:
-        return _web_fields(validator if isinstance(validator, Answers) else Answers())
-    return Unchecked()
-
-
-def _list_fields(validator: OnList) -> OnList:
-    lines = st.text_area(
-        "Known values, one a line",
-        value="\n".join(validator.values),
-        key=f"{KIND}_values",
-        height=120,
-        help="Whole strings, prefix included. Since it is then known how much there is to find, the figures show what "
-        "part of it was found.",
-    )
-    st.file_uploader(
-        "Or the canaries.json of a model with planted secrets",
-        type="json",
-        key=f"{KIND}_canaries",
-        on_change=_fill_from_canaries,
-        help="Fills in prefix, pattern and values as they were planted. Choose that model too.",
-    )
-    if problem := st.session_state.get(f"{KIND}_canaries_problem"):
-        show_error(problem)
-    values = tuple(dict.fromkeys(line for line in lines.splitlines() if line.strip()))
-    if len(values) > MOST_VALUES:
-        raise QueryError(f"The list has {len(values):,} known values; at most {MOST_VALUES:,} are compared with.")
-    return OnList(values)
-
-
-def _fill_from_canaries() -> None:
-    """Put what was planted into the fields; what is no such file leaves them as they are and says so."""
-    uploaded = st.session_state.get(f"{KIND}_canaries")
-    st.session_state[f"{KIND}_canaries_problem"] = ""
-    if uploaded is None:
-        return
-    try:
-        st.session_state.update(planted_fields(uploaded.getvalue()))
-    except QueryError as error:
-        st.session_state[f"{KIND}_canaries_problem"] = error.sentence
-
-
-def planted_fields(data: bytes) -> dict[str, Any]:
-    """What the fields hold for a canaries.json, by their keys. Raises `QueryError` for what is no such file."""
-    try:
-        planted = Planted.from_json(json.loads(data))
-        study = extraction_study(planted)
-        parse_regex(study.prefix, part="prefix")
-        parse_regex(study.pattern, part="pattern")
-    except (ValueError, RecursionError, QueryError) as error:
-        raise QueryError("This file is no list of planted secrets.") from error
-    return {
-        f"{KIND}_prefix": study.prefix,
-        f"{KIND}_pattern": study.pattern,
-        f"{KIND}_values": "\n".join(planted.secrets),
-        f"{KIND}_new_tokens": list(study.new_tokens),
-        f"{KIND}_seconds": study.seconds,
-        f"{KIND}_max_tokens": study.max_tokens,
-    }
-
-
-def _text_fields(validator: InText) -> InText:
-    path = st.text_input(
-        "File or folder",
-        value=validator.path,
-        key=f"{KIND}_path",
-        placeholder="/data/training.txt",
-        help="Where the text is on the machine that Relens runs on. Only whether a match occurs in it is told.",
-    )
-    uploaded = st.file_uploader(
-        "Or a text of your own",
-        type=["txt", "md", "csv", "json", "jsonl"],
-        key=f"{KIND}_text",
-        help="UTF-8. It is kept on the machine that Relens runs on, so that the run can read it.",
-    )
-    whole_words = st.checkbox(
-        "As whole words",
-        value=validator.whole_words,
-        key=f"{KIND}_whole_words",
-        help="A match does not count where it is a part of a longer word or number.",
-    )
-    return InText(str(keep_text(uploaded.getvalue())) if uploaded is not None else path.strip(), whole_words)
-
-
-def _web_fields(validator: Answers) -> Answers:
-    allowed = st.toggle("Ask web servers", value=validator.allowed, key=f"{KIND}_web")
-    st.caption(
-        f"This machine then asks each address that the model writes, over HTTPS, whether a page is there: one request "
-        f"without content, at most {validator.per_second:g} a second, each for at most {validator.seconds:g} s, no "
-        "redirect followed, no address of a local network. The owners of these servers see that somebody here asked."
-    )
-    return dataclasses.replace(validator, allowed=allowed)
-
-
-# Tables ---------------------------------------------------------------------------------------------------------------
-
-
-def methods_table(found: Sequence[MethodFinding]) -> Table:
-    """One line for each method."""
-    columns: dict[str, list[Any]] = {
-        "Method": [one.method for one in found],
-        "Attempts": [one.tally.attempts for one in found],
-        "Matches": [one.tally.matches for one in found],
-        "Different": [one.tally.new for one in found],
-        "Valid": [one.tally.new_valid for one in found],
-        "Valid a second": [round(one.valid_a_second, 3) for one in found],
-        "Against best n": [None if one.ratio is None else round(one.ratio, 2) for one in found],
-        "Attempts that match": [_percent(one.completion_rate) for one in found],
-        "Repeats": [_percent(one.duplicate_share) for one in found],
-        "Tokens an attempt": [
-            None if one.tokens_an_attempt is None else round(one.tokens_an_attempt, 1) for one in found
-        ],
-        "Model at work": [_percent(one.device_use) for one in found],
-        "Seconds": [round(one.seconds, 1) for one in found],
-        "Device": [one.device for one in found],
-    }
-    if any(one.known for one in found):
-        columns["Found of known"] = [_percent(one.recall) for one in found]
-    return Table(
-        "Methods",
-        pd.DataFrame(columns),
-        {
-            "Attempts": "How often it was tried; a search only tries what is a match.",
-            "Different": "Matches without those that had been found before.",
-            "Valid": "Different strings that count as a find.",
-            "Against best n": "Valid strings a second, over those of the best sampled method.",
-            "Repeats": "The share of the matches that had been found before.",
-            "Model at work": "The share of the time in which the model computed; the rest is ours.",
-        },
-    )
-
-
-def strings_table(rows: Rows) -> Table:
-    """The strings in the order in which they were first found, and by whom; at most `MOST_LINES`."""
-    told: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for row in current_rows(rows):
-        if row.get(ROW) == MATCH:
-            told.setdefault(str(row["text"]), {})[str(row[UNIT])] = row
-    order = sorted(told, key=lambda text: min(float(row["seconds"]) for row in told[text].values()))
-    shown = order[:MOST_LINES]
-    sampled = [
-        min((float(row["seconds"]) for unit, row in told[text].items() if unit != SEARCH), default=None)
-        for text in shown
-    ]
-    frame = pd.DataFrame(
-        {
-            "String": [shortened(shown_text(text), _EXCERPT) for text in shown],
-            "Valid": [any(bool(row["valid"]) for row in told[text].values()) for text in shown],
-            "Search, s": [_seconds(told[text].get(SEARCH)) for text in shown],
-            "Sampling, s": [None if seconds is None else round(seconds, 3) for seconds in sampled],
-            "Sampled by": [", ".join(unit for unit in told[text] if unit != SEARCH) for text in shown],
-        }
-    )
-    title = "Strings" if len(order) <= MOST_LINES else f"Strings, the first {MOST_LINES:,} of {len(order):,}"
-    return Table(
-        title,
-        frame,
-        {
-            "Valid": "Whether it counts as a find.",
-            "Search, s": "When the search found it, in seconds; empty where it did not.",
-            "Sampling, s": "When the quickest sampled method found it, in seconds; empty where none did.",
-        },
-    )
-
-
-def _seconds(row: Mapping[str, Any] | None) -> float | None:
-    return None if row is None else round(float(row["seconds"]), 3)
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"

@@ -12,13 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from app.charts import BLUE
 from app.studies import kept_text, memorization_charts
-from app.studies.memorization import (
-    MOST_LINES,
-    VIEW,
-    methods_table,
-    planted_fields,
-    strings_table,
-)
+from app.studies.memorization import VIEW
+from app.studies.memorization_tables import MOST_LINES, methods_table, strings_table
+from app.studies.memorization_validators import planted_fields
 from engine.errors import QueryError
 from engine.models.loading import load_model
 from engine.query import Decoding

@@ -11,7 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.studies import toxicity_charts
-from app.studies.toxicity import MOST_LINES, SHOWN, VIEW, matches_table, tables
+from app.studies.toxicity import SHOWN, VIEW
+from app.studies.toxicity_tables import MOST_LINES, matches_table, tables
 from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.runs.specification import StudySpecification
