@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.components.messages import show_error
 from app.components.ticker import ticker
 from app.studies.view import StudyView
-from engine.errors import QueryError
+from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.allowed_files import check_files
@@ -62,7 +62,7 @@ def study_form(
             study = view.settings(base)
             check_files(study)  # before anything is read
             study.units()
-        except QueryError as error:
+        except RelensError as error:
             show_error(error)
             return None, aside
     return StudySpecification(model, study), aside
