@@ -33,15 +33,26 @@ _FIRST = 2
 
 @dataclass(frozen=True, eq=False)
 class StudyFound:
-    """What the first `rows` rows of a run say. made: when, on the monotonic clock; seconds: what it took."""
+    """What the first `rows` rows of a run say.
+
+    switches: how the view's own switches stood. made: when, on the monotonic clock; seconds: what it took.
+    """
 
     run_id: str
     rows: int
+    switches: tuple[tuple[str, bool], ...]
     verdict: tuple[str, ...]
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     made: float
     seconds: float
+
+
+def switches(view: StudyView) -> tuple[tuple[str, bool], ...]:
+    """The switches of a view: some, such as one that unmasks words, change what is shown and not what is run."""
+    states = st.session_state.items()
+    found = {str(key): value for key, value in states if str(key).startswith(view.kind) and isinstance(value, bool)}
+    return tuple(sorted(found.items()))
 
 
 def find(view: StudyView, run_id: str, study: Study, rows: Sequence[Mapping[str, Any]]) -> StudyFound:
@@ -51,7 +62,7 @@ def find(view: StudyView, run_id: str, study: Study, rows: Sequence[Mapping[str,
     verdict = study.verdict(current) if done_units(current) else ()
     figures, tables = tuple(view.figures(current, study)), tuple(view.tables(current, study))
     now = time.monotonic()
-    return StudyFound(run_id, len(rows), tuple(verdict), figures, tables, now, now - begun)
+    return StudyFound(run_id, len(rows), switches(view), tuple(verdict), figures, tables, now, now - begun)
 
 
 def findings(found: StudyFound) -> None:
@@ -112,14 +123,18 @@ def _column(values: pd.Series, told: str | None) -> Any:
 
 
 def downloads(
-    view: StudyView, run: RunRecord, specification: StudySpecification, rows: Sequence[Mapping[str, Any]]
+    view: StudyView,
+    run: RunRecord,
+    specification: StudySpecification,
+    found: StudyFound,
+    rows: Sequence[Mapping[str, Any]],
 ) -> None:
     """The report, the rows as files, the same in Python and in a terminal, and how pictures are saved."""
     name = f"relens-{view.kind}-{run.id[:8]}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
             "Report",
-            data=lambda: _report(view, run, specification, rows),
+            data=lambda: study_report(run, specification, view, found.verdict, found.figures, found.tables),
             file_name=f"{name}.html",
             mime="text/html",
             on_click="ignore",
@@ -154,10 +169,3 @@ def downloads(
             key="study_pictures",
             help="What the camera above a figure saves: a drawing that can be enlarged, or pixels.",
         )
-
-
-def _report(
-    view: StudyView, run: RunRecord, specification: StudySpecification, rows: Sequence[Mapping[str, Any]]
-) -> bytes:
-    found = find(view, run.id, specification.study, rows)
-    return study_report(run, specification, view, found.verdict, found.figures, found.tables)

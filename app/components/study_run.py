@@ -16,7 +16,7 @@ from app import links, narrative, study_narrative
 from app.charts import BLUE, GREEN, ORANGE, RED
 from app.components.messages import show_error, show_warning
 from app.components.run_panel import device_line
-from app.components.study_findings import StudyFound, downloads, find, findings, show_figures, show_tables
+from app.components.study_findings import StudyFound, downloads, find, findings, show_figures, show_tables, switches
 from app.components.ticker import ticker
 from app.run_rows import RunRows
 from app.services import Services
@@ -76,7 +76,7 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
     shown = _found(view, run, specification, found)
     if shown is not None:
         findings(shown)
-        downloads(view, run, specification, found.rows)
+        downloads(view, run, specification, shown, found.rows)
         show_figures(shown)
         show_tables(shown)
     elif run.is_live:
@@ -157,7 +157,7 @@ def _act(action: Callable[[], None]) -> None:
 def _found(view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows) -> StudyFound | None:
     """What the rows say: as it was made last, or made anew where that is due."""
     kept: StudyFound | None = st.session_state.get("study_found")
-    if kept is not None and kept.run_id != run.id:
+    if kept is not None and (kept.run_id != run.id or kept.switches != switches(view)):
         kept = None
     if not found.rows or (kept is not None and kept.rows == len(found.rows)):
         return kept

@@ -3,7 +3,8 @@
     The {subject} was trained in {outcome}        a dot for P(art | man), one for P(art | woman), in each variant
 
 One small picture a variant, all with the same outcomes in the same order and on the same scale, so that the eye finds
-by itself what changes from one to the next. Figures: `app.studies.bias_figures`; tables: `app.studies.bias_tables`.
+by itself what changes from one to the next. Figures: `app.studies.bias_figures` and
+`app.studies.bias_positions`; tables: `app.studies.bias_tables`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import dataclasses
 
 import streamlit as st
 
-from app.studies.bias_figures import difference_figure, position_figures, share_figure
+from app.studies.bias_figures import difference_figure, share_figure
+from app.studies.bias_positions import position_figures
 from app.studies.bias_tables import account_table, residual_table, share_table, statistics_table
 from app.studies.view import Figure, Rows, StudyView, Table
 from engine.errors import QueryError

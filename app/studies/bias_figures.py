@@ -6,6 +6,7 @@ everywhere, and for each subject a mark with its interval. Subjects differ in hu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -16,20 +17,13 @@ from app.narrative import count_text, interval_text, probability_text
 from app.studies.view import Figure
 from app.text import as_plotly, shortened
 from engine.statistics import Estimate
-from engine.studies.bias_findings import BiasFindings, PositionCurve
+from engine.studies.bias_findings import BiasFindings
 from engine.studies.bias_shares import VariantFindings
 from engine.studies.bias_verdict import FEWEST_EFFECTIVE
 
 _HUES = (BLUE, ORANGE, GREEN, PINK, RED, SKY)
 _MARKS = ("circle", "diamond", "square", "triangle-up", "x", "star")
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _GREY = "#8A939B"
-#: What the names of the ways to draw a prefix mean.
-_WAYS = {
-    "strings": "every string alike",
-    "tokens": "every token path alike",
-    "edges": "a coin at every character",
-}
 #: Pixels between two rows of pictures: the ticks of one and the title of the next.
 _BETWEEN = 84
 _MOST_PANELS, _MOST_OUTCOMES, _MOST_SERIES = 12, 20, 6
@@ -62,7 +56,7 @@ def share_figure(findings: BiasFindings) -> Figure | None:
             )
     figure.update_xaxes(autorangeoptions={"include": [0]}, tickformat="~%")
     _same_scale(figure, variants)
-    figure.update_layout(updatemenus=[_scale_switch(len(variants))])
+    figure.update_layout(updatemenus=[_scale_switch(variants)])
     chart = Chart(figure, f"Shares of {count_text(len(outcomes), 'outcome')} {_alt(variants)}.")
     return Figure(
         "What is said of whom",
@@ -112,32 +106,6 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
         " the first. A filled mark's interval lies to one side of zero; of a hollow one even the direction is open.",
         Chart(figure, f"Differences between subjects {_alt(variants)}; {certain} do not hold zero."),
     )
-
-
-def position_figures(findings: BiasFindings) -> list[Figure]:
-    """Where edits fall: in prefixes as they are drawn, and in the whole strings that were sampled."""
-    found = []
-    if findings.prefix_curves:
-        names = [_WAYS.get(curve.name, curve.name) for curve in findings.prefix_curves]
-        found.append(
-            Figure(
-                "Where edits fall in the prefix",
-                "The share of edits that fall on a character or before it, by the way a prefix is drawn. A straight "
-                "line spreads them evenly; a curve that leaps up at the start crowds them there, and hardly ever "
-                "changes the words that follow.",
-                _curves(findings.prefix_curves, names),
-            )
-        )
-    if findings.match_curves:
-        found.append(
-            Figure(
-                "Where edits fall in what was drawn",
-                "The same for the whole strings of the ways to ask that allow one edit: in the prefix as it was drawn,"
-                " behind it as the model chose.",
-                _curves(findings.match_curves, [curve.name for curve in findings.match_curves]),
-            )
-        )
-    return found
 
 
 def _shown(findings: BiasFindings) -> list[VariantFindings]:
@@ -264,7 +232,7 @@ def _marks(
     )
 
 
-def _scale_switch(panels: int) -> dict[str, object]:
+def _scale_switch(variants: Sequence[VariantFindings]) -> dict[str, object]:
     """Two buttons in the figure itself, so that a report in a file has them too."""
     return {
         "type": "buttons",
@@ -278,52 +246,24 @@ def _scale_switch(panels: int) -> dict[str, object]:
         "bgcolor": "rgba(138,147,155,0.15)",
         "bordercolor": _GREY,
         "font": {"color": _GREY},
-        "buttons": [{"label": kind, "method": "relayout", "args": [_axes(kind, panels)]} for kind in ("linear", "log")],
+        "buttons": [
+            {"label": kind, "method": "relayout", "args": [_axes(kind, variants)]} for kind in ("linear", "log")
+        ],
     }
 
 
-def _axes(kind: str, panels: int) -> dict[str, object]:
-    names = ["xaxis", *(f"xaxis{panel}" for panel in range(2, panels + 1))]
-    return {f"{name}.type": kind for name in names} | {f"{name}.autorange": True for name in names}
-
-
-def _curves(curves: Sequence[PositionCurve], names: Sequence[str]) -> Chart:
-    figure = go.Figure()
-    end = max(curve.positions[-1] for curve in curves)
-    for place, (curve, name) in enumerate(zip(curves, names, strict=True)):
-        # Each is drawn to the same end, where all of its edits have been.
-        rest = [end] if curve.positions[-1] < end else []
-        figure.add_trace(
-            go.Scatter(
-                x=[*curve.positions, *rest],
-                y=[*curve.cumulative, *(1.0 for _ in rest)],
-                name=as_plotly(name),
-                mode="lines",
-                line={
-                    "color": _HUES[place % len(_HUES)],
-                    "width": 2,
-                    "shape": "hv",
-                    "dash": _DASHES[place % len(_DASHES)],
-                },
-                hovertemplate="%{y:.0%} of the edits up to character %{x}<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title="Character of the text, from 0")
-    figure.update_yaxes(title="Share of edits so far", tickformat=".0%", range=[0, 1.02])
-    figure.update_layout(
-        height=320,
-        margin=MARGINS,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    )
-    halves = "; ".join(
-        f"{name}: half of them up to character {_middle(curve)}" for curve, name in zip(curves, names, strict=True)
-    )
-    return Chart(figure, f"Cumulative positions of edits; {halves}.")
-
-
-def _middle(curve: PositionCurve) -> int:
-    return next(position for position, share in zip(curve.positions, curve.cumulative, strict=True) if share >= 0.5)
+def _axes(kind: str, variants: Sequence[VariantFindings]) -> dict[str, object]:
+    """All axes at once; on a logarithmic one, an interval that reaches 0 would reach beyond any picture."""
+    changes: dict[str, object] = {}
+    for panel, variant in enumerate(variants):
+        name = f"xaxis{panel + 1}" if panel else "xaxis"
+        changes |= {f"{name}.type": kind, f"{name}.autorange": kind == "linear"}
+        alike = [one for one in variants if _carries(one) == _carries(variant)]
+        positive = [share.share.value for one in alike for share in one.shares if share.share.value > 0.0]
+        if kind == "log" and positive:
+            most = max(share.share.high for one in alike for share in one.shares)
+            changes[f"{name}.range"] = [math.log10(min(positive)) - 0.4, math.log10(most) + 0.1]
+    return changes
 
 
 def _points(value: float) -> str:

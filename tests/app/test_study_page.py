@@ -110,6 +110,17 @@ class TestPage:
         assert ("data-study-verdict" in words) == has_verdict
         assert "<b>woman" not in words
 
+    def test_a_switch_of_the_view_shows_its_findings_anew(self, dashboard, services):
+        run_id = services.store.submit(SPECIFICATION)
+        services.store.add_rows(run_id, ROWS)
+        services.store.change(run_id, status="done")
+        page = opened(dashboard, run_id)
+        before = page.session_state["study_found"]
+        page.run()
+        assert page.session_state["study_found"] is before
+        page.toggle(key="bias_end").set_value(True).run()
+        assert page.session_state["study_found"] is not before
+
     def test_stop_resume_and_repeat(self, dashboard, services):
         run_id = services.store.submit(SPECIFICATION)
         page = opened(dashboard, run_id)

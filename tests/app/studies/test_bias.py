@@ -153,3 +153,14 @@ def test_rows_in_progress_are_shown_as_far_as_they_go():
 @pytest.mark.parametrize(("log10_p", "text"), [(0.0, "1"), (-2.0, "0.01"), (-1000.2, "10^-1000")])
 def test_p_values_of_any_size_are_told(log10_p, text):
     assert power_text(log10_p) == text
+
+
+def test_a_logarithmic_scale_shows_every_share_and_no_interval_that_reaches_zero():
+    (menu,) = VIEW.figures(ROWS, STUDY)[0].chart.figure.layout.updatemenus
+    linear, log = (button.args[0] for button in menu.buttons)
+    assert linear["xaxis.autorange"] is True
+    for axis in ("xaxis", "xaxis2"):
+        assert log[f"{axis}.type"] == "log"
+        low, high = log[f"{axis}.range"]
+        assert 10**low < 0.25
+        assert 0.75 <= 10**high < 2.0
