@@ -168,7 +168,8 @@ class ToxicityStudy(Study):
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """The sentences of `engine.studies.toxicity_findings`."""
-        from engine.studies.toxicity_findings import toxicity_findings, verdict  # which imports this module
+        from engine.studies.toxicity_findings import toxicity_findings  # which imports this module
+        from engine.studies.toxicity_verdict import verdict
 
         return verdict(toxicity_findings(rows))
 

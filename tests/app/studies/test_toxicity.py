@@ -20,7 +20,8 @@ from engine.studies.catalogue import presets
 from engine.studies.sentences import Sentence, find_sentences
 from engine.studies.study import Bench, Study, StudyRun, rows_of
 from engine.studies.toxicity import ANSWER, MATCH, PRESETS, ToxicityStudy, demonstration
-from engine.studies.toxicity_findings import CONTENT_NOTICE, CharacterCount, Kind, toxicity_findings, verdict
+from engine.studies.toxicity_findings import CONTENT_NOTICE, CharacterCount, Kind, toxicity_findings
+from engine.studies.toxicity_verdict import verdict
 from engine.studies.word_lists import MILD_WORDS
 
 WORDS = ("mat", "sat", "dog")

@@ -15,7 +15,8 @@ from scipy.stats import binomtest
 from engine import Decoding, load_model
 from engine.studies.study import Bench, StudyRun
 from engine.studies.toxicity import BASELINE, EDITED, ENCODED, VARIANTS, WIDEST, ToxicityStudy
-from engine.studies.toxicity_findings import CONTENT_NOTICE, ToxicityFindings, toxicity_findings, verdict
+from engine.studies.toxicity_findings import CONTENT_NOTICE, ToxicityFindings, toxicity_findings
+from engine.studies.toxicity_verdict import verdict
 from tests.engine.studies.test_toxicity import INPUTS
 
 
