@@ -27,6 +27,9 @@ from engine.runs.specification import SearchSpecification
 
 #: A preview that takes longer than this is not waited for, but looked for again.
 _WAIT_SECONDS, _LOOK_AGAIN = 0.2, 0.3
+#: A busy browser may lose what the server says of a keystroke (see `ticker`); so the panel is looked at anew even when
+#: nothing is awaited, and is right again by itself.
+_LOOK_ANYWAY = 3.0
 
 #: States of a drawing that one can take in, and that is there at once.
 _FEW_STATES = 36
@@ -78,7 +81,7 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
         # What a preview could not do in its short time a run may still do; a query without meaning it cannot.
         hopeless = isinstance(problem, (QueryError, ModelError))
         run_buttons(services, None if hopeless else specification, form, shown)
-        ticker(_LOOK_AGAIN if specification is not None and answer.is_pending else None, key="typing")
+        ticker(_LOOK_AGAIN if specification is not None and answer.is_pending else _LOOK_ANYWAY, key="typing")
     with aside:
         restoring_link(shown, specification)
     drawn: Drawn | None = st.session_state.get("last_drawn") if form.pattern else None
