@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from engine.errors import QueryError, RelensError
 from engine.models.batching import BatchSizer
 from engine.models.scoring import ScoringCounts
+from engine.polling import Polled
 from engine.query import Limits, Query, Record, ShortestPath, Traversal
 from engine.question import Question, begins
 from engine.tokens.compiled import Compiler, compile_query
@@ -77,7 +78,7 @@ def search_many(
     return ManyRun(model, list(queries), traversal or ShortestPath(), limits or Limits(), compiler, stop)
 
 
-class ManyRun:
+class ManyRun(Polled[Answer]):
     """Many queries in progress. Iterate over it, or `poll` it; `progress` is the account of all."""
 
     def __init__(
@@ -89,6 +90,7 @@ class ManyRun:
         compiler: Compiler | None,
         stop: Callable[[], bool] | None,
     ) -> None:
+        super().__init__()
         beginnings = {begins(model, query) for query in queries} or {model.begin_of_text is not None}
         if len(beginnings) > 1:
             raise QueryError("Queries that are asked together either all begin with begin-of-text or none does.")
@@ -100,20 +102,13 @@ class ManyRun:
         self._stop_requested = stop or (lambda: False)
         #: What is under way, by the number of the query.
         self._open: dict[int, _Open] = {}
-        self._ready: list[Answer] = []
         self._answered = Progress()
         self._count = 0
         self._seconds = self._seconds_compile = 0.0
-        self._ended = ""
         started = time.perf_counter()
         self._scorer = model.scorer(begin_of_text=beginnings.pop(), pool_bytes=limits.pool_bytes)
         self._scheduler = Scheduler(self._beginnings(), self._scorer, BatchSizer(model.device))
         self._seconds += time.perf_counter() - started
-
-    @property
-    def finished(self) -> bool:
-        """Whether no more answers will come."""
-        return bool(self._ended) and not self._ready
 
     @property
     def progress(self) -> ManyProgress:
@@ -136,23 +131,6 @@ class ManyRun:
     def stop(self) -> None:
         """End the run; queries under way are answered with what they have found."""
         self._end("stopped")
-
-    def __iter__(self) -> Iterator[Answer]:
-        while not self.finished:
-            if self._ready:
-                yield self._ready.pop(0)
-            else:
-                self._advance()
-
-    def poll(self, seconds: float) -> list[Answer]:
-        """Work for about `seconds`, a forward at the least, and return the answers that were finished meanwhile."""
-        until = time.perf_counter() + seconds
-        while not self._ended:
-            self._advance()
-            if time.perf_counter() >= until:
-                break
-        ready, self._ready = self._ready, []
-        return ready
 
     def _advance(self) -> None:
         started = time.perf_counter()

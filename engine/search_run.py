@@ -12,11 +12,12 @@ to report and to look whether it should stop.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.errors import RelensError
 from engine.models.batching import BatchSizer
+from engine.polling import Polled
 from engine.query import Limits, Query, ShortestPath, Traversal
 from engine.question import Question, begins
 from engine.tokens.compiled import CompiledQuery, Compiler, compile_query
@@ -50,7 +51,7 @@ def search(
     return SearchRun(model, compiled, traversal, limits, stop or (lambda: False))
 
 
-class SearchRun:
+class SearchRun(Polled[Match]):
     """A search in progress. Iterate over it, or `poll` it; `progress` is the account of the work so far."""
 
     def __init__(
@@ -61,12 +62,11 @@ class SearchRun:
         limits: Limits,
         stop: Callable[[], bool],
     ) -> None:
+        super().__init__()
         self.compiled = compiled
         self._limits = limits
         self._stop_requested = stop
         self._seconds = 0.0
-        self._ended = ""
-        self._ready: list[Match] = []
         self._question = Question(model, compiled, traversal, limits)
         self._scorer = model.scorer(begin_of_text=begins(model, compiled.query), pool_bytes=limits.pool_bytes)
         self._scheduler = Scheduler(
@@ -76,11 +76,6 @@ class SearchRun:
         # The one search of a best-first traversal can still be asked about when it has ended.
         begun = [search for search in self._scheduler.searches(None) if isinstance(search, ShortestPathSearch)]
         self._best_first = begun[0] if isinstance(traversal, ShortestPath) else None
-
-    @property
-    def finished(self) -> bool:
-        """Whether no more matches will come."""
-        return bool(self._ended) and not self._ready
 
     @property
     def progress(self) -> Progress:
@@ -100,26 +95,6 @@ class SearchRun:
     def stop(self) -> None:
         """End the search; matches already found can still be taken."""
         self._ended = self._ended or "stopped"
-
-    def __iter__(self) -> Iterator[Match]:
-        while not self.finished:
-            if self._ready:
-                yield self._ready.pop(0)
-            else:
-                self._advance()
-
-    def poll(self, seconds: float) -> list[Match]:
-        """Work for about `seconds`, a forward at the least, and return the matches found meanwhile, possibly none.
-
-        A time limit or a stop that comes up is noticed between two forwards.
-        """
-        until = time.perf_counter() + seconds
-        while not self._ended:
-            self._advance()
-            if time.perf_counter() >= until:
-                break
-        ready, self._ready = self._ready, []
-        return ready
 
     def _advance(self) -> None:
         """One round of the traversal, unless a limit was reached."""
