@@ -1,0 +1,167 @@
+"""gibbs-enum for today's models: one place after the other, the best of the tokens that promise most.
+
+    tell me [a] zebra now      slopes at one place      joke  story  why  ...  8 of them
+    tell me [joke] zebra now   all are tried; the best is taken if it is better
+    tell me joke [zebra] now   the next place
+
+This is Algorithm 1 of He and Glass (2019), with changes for a budget of a thousand evaluations, which are a few sweeps
+over twenty places. The first two change no answer, the others can be turned off:
+
+* prefix: places are visited in order, so what stands before the place is read once for all candidates;
+* kept gradients: a gradient tells of all places that follow, so it holds until the trigger changes;
+* averaged gradients, where `averaged` is above 1: for the first evaluations, while most tokens are still random, the
+  slope at a place is the mean over a few random tokens there (ARCA, Jones et al. 2023). Those passes count too;
+* nothing twice: what was tried in vain is not tried again, but makes room for what promises less. Without this a search
+  stalls, for at a trigger that is left as it is the same eight tokens promise most, sweep after sweep;
+* annealing: a candidate that is worse by d is taken with probability exp(-d / temperature), and the temperature falls
+  to nothing as the budget is used up. The best trigger is kept aside, and gone back to after a sweep that brought
+  nothing better;
+* restarts on stall: after three such sweeps some places of the best are drawn anew. `kick` = 1 draws all of them, which
+  is the paper's restart, and never goes back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from engine.errors import QueryError
+from engine.query import Record
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.triggers.causal.trial import Trial
+
+MOST_SHORTLIST = 4096
+
+#: Tokens in order of promise that are looked at for one that survives and is new, for each that is wanted.
+_LOOKED_AT = 64
+
+#: Sweeps without a better trigger before a restart.
+_PATIENCE = 3
+
+#: Nats by which a trigger has to be better than another.
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class CoordinateSearch(Record):
+    """Settings of the search.
+
+    shortlist: G, the tokens tried at a place. averaged: random tokens whose gradients are averaged, 1 for the plain
+    gradient; until so many evaluations (`averaged_until`). temperature: in nats, of the beginning; 0 takes better
+    triggers only. kick: the share of places that a restart draws anew. tries_again: whether a trigger may be tried that
+    was tried before, as in the paper; then a sweep that changes nothing is the end of a restart.
+    """
+
+    kind: ClassVar[str] = "coordinate"
+
+    shortlist: int = 8
+    averaged: int = 1
+    averaged_until: int = 512
+    temperature: float = 0.05
+    kick: float = 0.25
+    tries_again: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shortlist <= MOST_SHORTLIST:
+            raise QueryError(f"A shortlist has between 1 and {MOST_SHORTLIST:,} tokens, not {self.shortlist}.")
+        if not 1 <= self.averaged <= 64:
+            raise QueryError(f"Between 1 and 64 gradients are averaged, not {self.averaged}.")
+        if self.averaged_until < 0:
+            raise QueryError("Gradients are averaged until an evaluation from 0 on.")
+        if not (math.isfinite(self.temperature) and self.temperature >= 0.0):
+            raise QueryError(f"The temperature is at least 0, not {self.temperature}.")
+        if not 0.0 < self.kick <= 1.0:
+            raise QueryError(f"A restart draws a share of the places above 0 and at most 1, not {self.kick}.")
+
+    def steps(self, trial: Trial) -> Iterator[None]:
+        """Search until the budget of the trial is used up; one place a step."""
+        present = trial.first()
+        (value,) = trial.values([present])
+        kept = _KeptPromise(trial)
+        tried = {present}
+        idle = 0
+        while trial.left:
+            best_before, swept_from = trial.value, present
+            for place in range(trial.prompt.free):
+                present, value = self._visit(trial, kept, tried, present, value, place)
+                yield None
+                if not trial.left:
+                    return
+            idle = 0 if trial.value < best_before - _TOLERANCE else idle + 1
+            if idle == _PATIENCE or (self.tries_again and present == swept_from):
+                trial.restarts += 1
+                idle = 0
+                present = trial.redrawn(trial.best, max(1, round(self.kick * trial.prompt.free)))
+                trial.losses.hold((), 0)
+                (value,) = trial.values([present])
+                tried.add(present)
+            elif idle and self.kick < 1.0:
+                present, value = trial.best, trial.value
+
+    def _visit(
+        self,
+        trial: Trial,
+        kept: _KeptPromise,
+        tried: set[tuple[int, ...]],
+        present: tuple[int, ...],
+        value: float,
+        place: int,
+    ) -> tuple[tuple[int, ...], float]:
+        trial.losses.hold(present, place)
+        if self.averaged > 1 and trial.evaluations < self.averaged_until:
+            promise = trial.promise(self._averaged_over(trial, present, place), place)[0]
+        else:
+            promise = kept.at(present, place)
+        promising = with_token(present, place, self._ordered(promise, present[place]))
+        if not self.tries_again:
+            promising = [trigger for trigger in promising if trigger not in tried]
+        candidates = trial.surviving(promising, min(self.shortlist, trial.left))
+        if not candidates:
+            return present, value
+        tried.update(candidates)
+        values = trial.values(candidates)
+        least = min(range(len(values)), key=values.__getitem__)
+        worse = values[least] - value
+        temperature = self.temperature * trial.left / trial.budget
+        if worse < -_TOLERANCE or (
+            temperature > 0.0 and trial.dice.random() < math.exp(-max(0.0, worse) / temperature)
+        ):
+            return candidates[least], values[least]
+        return present, value
+
+    def _averaged_over(self, trial: Trial, present: tuple[int, ...], place: int) -> list[tuple[int, ...]]:
+        tokens = [trial.dice.choice(trial.prompt.allowed) for _ in range(min(self.averaged, trial.left) - 1)]
+        return [present, *with_token(present, place, tokens)]
+
+    def _ordered(self, promise: torch.Tensor, present: int) -> list[int]:
+        """The tokens that promise most, without the one that stands there."""
+        possible = int(promise.isfinite().sum())
+        best = promise.topk(min(self.shortlist * _LOOKED_AT + 1, possible)).indices.tolist()
+        return [token for token in best if token != present]
+
+
+class _KeptPromise:
+    """What each place promises by the gradient of one trigger, as long as that is the present one."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._trigger: tuple[int, ...] = ()
+        self._from = 0
+        self._rows: torch.Tensor
+
+    def at(self, present: tuple[int, ...], place: int) -> torch.Tensor:
+        """(vocabulary,): of the tokens at this place, where the trial holds what stands before it."""
+        if present != self._trigger or place < self._from:
+            self._rows = self._trial.promise([present])
+            self._trigger, self._from = present, place
+        return self._rows[place - self._from]
+
+
+def with_token(trigger: tuple[int, ...], place: int, tokens: list[int]) -> list[tuple[int, ...]]:
+    """The trigger with each of the tokens at that place."""
+    return [(*trigger[:place], token, *trigger[place + 1 :]) for token in tokens]

@@ -1,0 +1,99 @@
+"""The same search for an encoder-decoder of transformers: T5, BART, Pegasus.
+
+    encoder reads     before [ trigger ] after </s>
+    decoder reads     <start> You are rude          and is to say   You are rude </s>
+
+The encoder looks both ways, so a trigger changes every state of the input: nothing before it can be shared, and `hold`
+holds nothing. All else is as for a causal model, so searches and counts are the same. The trigger is scored by another
+model, as an encoder-decoder has no opinion on its input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import torch
+
+from engine.errors import ModelError
+from engine.tokens.tokenizer import Tokenizer
+from engine.triggers.causal.losses import ReplyLosses, TargetCosts, costs_of_logits, leads_of_logits
+from engine.triggers.causal.prompts import Prompt
+from engine.triggers.causal.template import Template, make_frame
+
+
+def encoder_decoder_prompt(
+    tokenizer: Tokenizer, template: Template, target: str, free: int, *, ends: bool = True, ascii_only: bool = True
+) -> Prompt:
+    """A prompt whose input ends as the tokenizer's end of text says; the template is a plain one."""
+    return Prompt(
+        make_frame(template),
+        tokenizer,
+        target,
+        free,
+        ends=ends,
+        ascii_only=ascii_only,
+        end_of_input=tokenizer.end_of_text,
+    )
+
+
+class EncoderDecoderLosses(ReplyLosses):
+    """The costs under a seq2seq network of transformers, in evaluation mode. Raises `ModelError` for another kind."""
+
+    def __init__(self, network: torch.nn.Module, prompt: Prompt) -> None:
+        self._network = cast(Any, network)
+        configuration = self._network.config
+        start = getattr(configuration, "decoder_start_token_id", None)
+        if not getattr(configuration, "is_encoder_decoder", False) or start is None:
+            raise ModelError("The model is not an encoder-decoder that says which token begins a reply.")
+        longest = getattr(configuration, "max_position_embeddings", None)
+        read, said = prompt.length - len(prompt.target), len(prompt.target)
+        if longest is not None and max(read, said) > longest:
+            raise ModelError(f"The prompt has {read} tokens, the target {said}; the model holds {longest} of each.")
+        self.prompt = prompt
+        embedding = self._network.get_input_embeddings()
+        with torch.no_grad():  # the module itself, as some scale what it gives
+            ids = torch.arange(embedding.weight.shape[0], device=embedding.weight.device)
+            self.table = embedding(ids).detach()
+        self._before = torch.tensor(prompt.before, dtype=torch.long, device=self.device)
+        self._after = torch.tensor(prompt.after, dtype=torch.long, device=self.device)
+        self._target = torch.tensor(prompt.target, device=self.device)
+        self._decoder_input = torch.tensor([start, *prompt.target[:-1]], device=self.device)
+        self._start, self._end = int(start), getattr(configuration, "eos_token_id", None)
+
+    def of_embeddings(self, embeddings: torch.Tensor) -> TargetCosts:
+        """See `ReplyLosses.of_embeddings`."""
+        rows, length = len(embeddings), len(self._target)
+        around = [torch.nn.functional.embedding(ids, self.table) for ids in (self._before, self._after)]
+        left, right = (part.expand(rows, -1, -1) for part in around)
+        logits = self._network(
+            inputs_embeds=torch.cat([left, embeddings, right], dim=1),
+            decoder_input_ids=self._decoder_input.expand(rows, -1),
+            use_cache=False,
+        ).logits.float()
+        flat, words = logits.reshape(rows * length, -1), self._target.repeat(rows)
+        return TargetCosts(
+            costs_of_logits(flat, words).view(rows, length), leads_of_logits(flat.detach(), words).view(rows, length)
+        )
+
+    @torch.no_grad()
+    def plainly(self, trigger: Sequence[int]) -> TargetCosts:
+        """See `ReplyLosses.plainly`."""
+        ids = torch.tensor([self.prompt.ids(trigger)], device=self.device)
+        logits = self._network(input_ids=ids, decoder_input_ids=self._decoder_input[None], use_cache=False).logits[0]
+        costs, leads = (work(logits.float(), self._target) for work in (costs_of_logits, leads_of_logits))
+        return TargetCosts(costs[None], leads[None])
+
+    @torch.no_grad()
+    def greedy(self, trigger: Sequence[int], most: int) -> tuple[int, ...]:
+        """See `ReplyLosses.greedy`."""
+        ids = torch.tensor([self.prompt.ids(trigger)], device=self.device)
+        encoded = self._network.get_encoder()(input_ids=ids)
+        reply: list[int] = []
+        while len(reply) < most:
+            said = torch.tensor([[self._start, *reply]], device=self.device)
+            logits = self._network(encoder_outputs=encoded, decoder_input_ids=said, use_cache=False).logits
+            reply.append(int(logits[0, -1].argmax()))
+            if reply[-1] == self._end:
+                break
+        return tuple(reply)

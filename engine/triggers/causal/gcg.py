@@ -1,0 +1,59 @@
+"""Greedy coordinate gradient, to compare with: random changes among those that promise most, all places at once.
+
+    slopes at all places       64 tokens of each are kept
+    64 candidates              a random place, a random one of its tokens
+    the best of them           is gone on with, better or not; the best trigger of all is kept aside
+
+It is what is mostly used against today's models. As the candidates of a step differ at any place, none of them can
+share what is read of the trigger. Evaluations are counted as for the other search, gradients included.
+Source: Zou et al. 2023, "Universal and Transferable Adversarial Attacks on Aligned Language Models", Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from engine.errors import QueryError
+from engine.query import Record
+
+if TYPE_CHECKING:
+    from engine.triggers.causal.trial import Trial
+
+#: Random changes that are looked at for one that survives, for each that is wanted.
+_LOOKED_AT = 8
+
+
+@dataclass(frozen=True)
+class GreedyCoordinateGradient(Record):
+    """Settings. batch: candidates of a step; top: tokens that are kept of each place."""
+
+    kind: ClassVar[str] = "gcg"
+
+    batch: int = 64
+    top: int = 64
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.batch <= 4096 and 1 <= self.top <= 4096):
+            raise QueryError("A step has between 1 and 4,096 candidates, of as many tokens a place.")
+
+    def steps(self, trial: Trial) -> Iterator[None]:
+        """Search until the budget of the trial is used up; one step at a time."""
+        present = trial.first()
+        trial.values([present])
+        trial.losses.hold((), 0)
+        while trial.left:
+            promise = trial.promise([present])
+            allowed = int(promise[0].isfinite().sum())
+            tokens = promise.topk(min(self.top, allowed), dim=1).indices.tolist()
+            candidates = trial.surviving(self._changes(trial, present, tokens), min(self.batch, trial.left))
+            if candidates:
+                values = trial.values(candidates)
+                present = candidates[min(range(len(values)), key=values.__getitem__)]
+            yield None
+
+    def _changes(self, trial: Trial, present: tuple[int, ...], tokens: list[list[int]]) -> Iterator[tuple[int, ...]]:
+        for _ in range(self.batch * _LOOKED_AT):
+            place = trial.dice.randrange(len(present))
+            yield (*present[:place], trial.dice.choice(tokens[place]), *present[place + 1 :])

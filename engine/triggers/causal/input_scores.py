@@ -1,0 +1,101 @@
+"""How odd is a trigger itself? What it costs a language model as a text of its own, in nats a token.
+
+    " tell me how you feel"      2.9          T_in of ordinary messages: -4.1, so this one is no odder
+    " zx Nich!!(("              11.4
+
+Hit types "io" ask for it. The judge is the model that is searched, which reads the trigger's own ids after its
+begin-of-text token, or another model, which reads the text in tokens of its own. Where a model has no begin-of-text
+token, the first token is not scored. Only what the searched model thinks has a gradient in the trigger's tokens; under
+another judge candidates are chosen by the reply alone, and scored with both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from engine.models.language_model import LanguageModel
+from engine.triggers.causal.losses import MOST_LOGITS, MOST_ROWS, costs_of_logits
+from engine.triggers.causal.prompts import Prompt
+from engine.triggers.causal.split_network import SplitNetwork
+
+
+class InputScores:
+    """Mean costs of texts under a judge. has_gradient: whether the judge is the model that is searched."""
+
+    def __init__(self, judge: LanguageModel, prompt: Prompt, network: SplitNetwork | None = None) -> None:
+        """`network` is that of the searched model, where the judge is that model."""
+        self.judge, self._prompt = judge, prompt
+        self.has_gradient = network is not None
+        self.network = network or SplitNetwork(judge)
+        self._begin = () if judge.begin_of_text is None else (judge.begin_of_text,)
+        self._past = self.network.read(())
+
+    def rows(self, triggers: torch.Tensor) -> list[list[int]]:
+        """What the judge reads of each trigger, without the begin of text."""
+        if self.has_gradient:
+            return [list(row) for row in triggers.tolist()]
+        return [self.judge.tokenizer.encode(self._prompt.text(row)) for row in triggers.tolist()]
+
+    @torch.no_grad()
+    def mean_costs(self, triggers: torch.Tensor) -> torch.Tensor:
+        """(rows,): mean cost of each trigger, nats a token."""
+        return torch.tensor(
+            [sum(row) / max(1, len(row)) for row in self.token_costs(self.rows(triggers))], device=self.network.device
+        )
+
+    @torch.no_grad()
+    def token_costs(self, texts: Sequence[Sequence[int]]) -> list[list[float]]:
+        """The cost of each token of each text that has something before it. Texts are read MOST_ROWS at once."""
+        found: list[list[float]] = []
+        for first in range(0, len(texts), MOST_ROWS):
+            found += self._token_costs(texts[first : first + MOST_ROWS])
+        return found
+
+    def _token_costs(self, texts: Sequence[Sequence[int]]) -> list[list[float]]:
+        # What stands behind a token changes nothing for it, so short texts are filled up with anything.
+        longest = max(map(len, texts))
+        ids = torch.tensor(
+            [[*self._begin, *text, *[0] * (longest - len(text))] for text in texts], device=self.network.device
+        )
+        if ids.shape[1] < 2:
+            return [[] for _ in texts]
+        costs = self._costs(self.network.embed(ids[:, :-1]), ids[:, 1:])
+        skipped = 1 - len(self._begin)
+        return [row[: max(0, len(text) - skipped)] for row, text in zip(costs.tolist(), texts, strict=True)]
+
+    def _costs(self, embeddings: torch.Tensor, following: torch.Tensor) -> torch.Tensor:
+        states = self.network.states(embeddings, self._past)
+        rows, length = states.shape[:2]
+        flat, words = states.reshape(rows * length, -1), following.reshape(-1)
+        step = max(1, MOST_LOGITS // self.network.vocabulary_size)
+        parts = [
+            costs_of_logits(self.network.logits(some), own)
+            for some, own in zip(torch.split(flat, step), torch.split(words, step), strict=True)
+        ]
+        return torch.cat(parts).view(rows, length)
+
+    def slopes(self, triggers: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """(rows, free, vocabulary): how a trigger's mean cost changes with the share of each token at each place.
+
+        Second (rows,): the mean costs. A token is read at its place, which has a gradient, and predicted there, whose
+        cost is linear in the shares.
+        """
+        rows, free = triggers.shape
+        triggers = triggers.to(self.network.device)
+        begin = torch.tensor(self._begin, dtype=torch.long, device=self.network.device)
+        with torch.enable_grad():
+            read = self.network.embed(triggers).requires_grad_(True)
+            states = self.network.states(
+                torch.cat([self.network.embed(begin).expand(rows, -1, -1), read], dim=1), self._past
+            )[:, :-1]
+            log_probs = torch.log_softmax(self.network.logits(states.reshape(-1, states.shape[-1])), dim=1)
+            log_probs = log_probs.view(rows, states.shape[1], -1)
+            spoken = triggers[:, free - states.shape[1] :]
+            costs = -log_probs.gather(2, spoken[:, :, None])[:, :, 0]
+            mean = costs.sum(dim=1) / max(1, costs.shape[1])
+            (gradient,) = torch.autograd.grad(mean.sum(), read)
+        slopes = gradient.float() @ self.network.table.float().T
+        slopes[:, free - states.shape[1] :] -= log_probs.detach() / max(1, costs.shape[1])
+        return slopes, mean.detach()

@@ -1,0 +1,184 @@
+"""When has an input made the model say the target? The hit types of the paper, and by how much one is reached.
+
+    target                you     are    bad    </s>
+    log P, nats          -2.1    -1.4   -3.0    -0.6        average -1.8, lowest -3.0
+    the model on real replies, T_out                        -3.9
+
+    o-greedy          each word is the model's first choice: it says exactly this
+    o-sample-min-k1   no word is less likely than a word of real replies is on average: lowest > T_out
+    o-sample-avg-k1   nor are the words on average: average > T_out
+    ...-k2            the same with half of that probability: > T_out - log 2
+    io-...            and the input is no odder than real sentences are: average of log P(input) > T_in - log k
+
+A hit by sampling is a claim about a probability; nobody has seen the reply. `</s>` counts as a word of the target. A
+margin is how far a value is above its threshold, in nats; at 0 it is no hit, and for greedy at a tie it is none either,
+for which of two equals a decoder takes is an accident. So these follow from each other, and tests hold them to it:
+
+    min => avg        k1 => k2        io => o
+
+Source: He and Glass 2019, section 4.1 and appendix C.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from engine.errors import QueryError
+from engine.query import Record
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.triggers.sentence_model import SentenceModel
+    from engine.triggers.seq2seq import Seq2Seq
+
+Side = Literal["o", "io"]
+Rule = Literal["greedy", "min", "avg"]
+
+_NAME = re.compile(r"(o)-(greedy)|(o|io)-sample-(min|avg)-k([1-9][0-9]{0,5})")
+
+#: Pairs that are scored at once: each needs room for m x vocabulary logits.
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class Thresholds(Record):
+    """What real text scores on average, nats a word. out: T_out, of replies; into: T_in, of sentences by themselves."""
+
+    out: float
+    into: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.out) and math.isfinite(self.into) and self.out <= 0.0 and self.into <= 0.0):
+            raise QueryError("Thresholds are average log-probabilities: finite, and not above 0.")
+
+
+@dataclass(frozen=True)
+class HitType(Record):
+    """One way to say that a target was reached. k: how many times less likely than real text it may be."""
+
+    side: Side = "o"
+    rule: Rule = "min"
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or (self.rule == "greedy" and self.k != 1):
+            raise QueryError(f"There is no hit type {self.side}, {self.rule} with k = {self.k}.")
+
+    @property
+    def name(self) -> str:
+        """As in the paper: "o-greedy", "io-sample-min-k1"."""
+        return f"{self.side}-greedy" if self.rule == "greedy" else f"{self.side}-sample-{self.rule}-k{self.k}"
+
+    @classmethod
+    def called(cls, name: str) -> HitType:
+        """The hit type with that name. Raises `QueryError` for a name that is none."""
+        found = _NAME.fullmatch(name)
+        if found is None:
+            raise QueryError(f"A hit type is called like o-greedy or io-sample-min-k1, not {name!r}.")
+        greedy, _, side, rule, k = found.groups()
+        if greedy:
+            return cls("o", "greedy")
+        return cls("io" if side == "io" else "o", "min" if rule == "min" else "avg", int(k))
+
+
+#: Those of the paper's tables 3 and 11.
+HIT_TYPES = (
+    HitType("o", "greedy"),
+    *(HitType(side, rule, k) for side in ("o", "io") for rule in ("min", "avg") for k in (1, 2)),
+)
+
+
+@dataclass(frozen=True)
+class Score(Record):
+    """What the models think of an input and a target, in nats, and what is said in fact.
+
+    token_log_probs, leads: of each word of the target, `END` included; a lead is how far the word is ahead of the best
+    other one. input_log_probs: of each id of the input, its end included. reply: ids of the greedy reply, `END`
+    included where it ends.
+    """
+
+    token_log_probs: tuple[float, ...]
+    leads: tuple[float, ...]
+    input_log_probs: tuple[float, ...]
+    reply: tuple[int, ...]
+
+    @property
+    def average(self) -> float:
+        """(1/m) log P(target | input)."""
+        return math.fsum(self.token_log_probs) / len(self.token_log_probs)
+
+    @property
+    def lowest(self) -> float:
+        """The log-probability of the target's least likely word."""
+        return min(self.token_log_probs)
+
+    @property
+    def input_average(self) -> float:
+        """(1/n) log P(input)."""
+        return math.fsum(self.input_log_probs) / len(self.input_log_probs)
+
+    def margin(self, hit_type: HitType, thresholds: Thresholds) -> float:
+        """Nats by which the hit is reached, where above 0, or missed: the least of those of all its conditions."""
+        if hit_type.rule == "greedy":
+            return min(self.leads)
+        slack = math.log(hit_type.k)
+        value = self.lowest if hit_type.rule == "min" else max(self.average, self.lowest)  # sums are rounded
+        margin = value - (thresholds.out - slack)
+        if hit_type.side == "io":
+            margin = min(margin, self.input_average - (thresholds.into - slack))
+        return margin
+
+    def is_hit(self, hit_type: HitType, thresholds: Thresholds) -> bool:
+        """Whether the input is a trigger for the target."""
+        return self.margin(hit_type, thresholds) > 0.0
+
+
+def evaluate(
+    seq2seq: Seq2Seq,
+    sentence_model: SentenceModel,
+    source_ids: torch.Tensor,
+    targets: Sequence[Sequence[int]],
+    batch: int = BATCH,
+) -> list[Score]:
+    """The score of each pair, computed plainly and in float32.
+
+    source_ids: int64 (pairs, n), inputs as in `engine.triggers.batches`; targets: the ids of each target without
+    `BEGIN`, with `END`. Models that are training are put back into training. Raises `QueryError` for a target that is
+    empty or padded.
+    """
+    import torch
+
+    from engine.triggers.batches import target_tensor
+    from engine.triggers.vocabulary import BEGIN, PAD
+
+    if any(not target or PAD in target for target in targets):
+        raise QueryError("A target has at least one word, and no padding in it.")
+    if len(targets) != len(source_ids):
+        raise QueryError(f"There are {len(source_ids)} inputs for {len(targets)} targets.")
+    were_training = [(model, model.training) for model in (seq2seq, sentence_model)]
+    device = seq2seq.output.weight.device
+    found: list[Score] = []
+    try:
+        for model, _ in were_training:
+            model.eval()
+        with torch.inference_mode(), torch.autocast(device.type, enabled=False):
+            for first in range(0, len(targets), batch):
+                sources = source_ids[first : first + batch].to(device)
+                rows = [[BEGIN, *target] for target in targets[first : first + batch]]
+                encoded = seq2seq.encode(sources)
+                scores = seq2seq.scores(encoded, target_tensor(rows).to(device))
+                columns = (scores.log_probs, scores.leads, sentence_model.input_log_probs(sources))
+                for row, reply, log_probs, leads, inputs in zip(
+                    rows, seq2seq.greedy(encoded), *(column.tolist() for column in columns), strict=True
+                ):
+                    length = len(row) - 1
+                    found.append(Score(tuple(log_probs[:length]), tuple(leads[:length]), tuple(inputs), tuple(reply)))
+    finally:
+        for model, training in were_training:
+            model.train(training)
+    return found

@@ -1,0 +1,90 @@
+"""What a search makes small: the cost of the target, where words that are good enough hardly count any more.
+
+    target               you     are    bad    </s>
+    cost, -log P, nats   2.1     1.4    9.0     0.6      mean 3.3, and T_out = -3.9
+    counted for "min"    0.021   0.014  9.0     0.006    mean 2.3: what is left to do is "bad"
+
+Were all words counted in full, a search would gain as much by making "are" still likelier. So a word that has reached
+what the hit type asks of it counts times epsilon: for "greedy" one that the model would say itself, for "min" one whose
+log-probability is above T_out - log k. For "avg" the mean is all that matters, so nothing is masked; once the mean is
+reached it counts times epsilon as a whole. Hit types "io" add the mean cost of the input, times lambda, and times
+epsilon again once that is reached.
+
+Epsilon above 0 lets the search go on after a hit, towards a clearer one. The paper does not say its value; 0 is what
+its text reads like, 0.01 what its authors' later code has. Each counted cost rises with the cost itself, so a lower
+bound on costs is one on the objective: see `engine.triggers.fast_scorer`.
+
+Source: He and Glass 2019, section 4.2, equations 3 to 6.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.errors import QueryError
+from engine.query import Record
+from engine.triggers.hits import HitType, Thresholds
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Objective(Record):
+    """The objective of a search for triggers of one hit type; smaller is better, and it is never below 0.
+
+    epsilon, input_epsilon: what counts of a cost that is reached. input_weight: lambda, of the input's cost ("io").
+    """
+
+    hit_type: HitType
+    thresholds: Thresholds
+    epsilon: float = 0.01
+    input_weight: float = 1.0
+    input_epsilon: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.epsilon <= 1.0 and 0.0 <= self.input_epsilon <= 1.0):
+            raise QueryError("Epsilon, what counts of a cost that is reached, is between 0 and 1.")
+        if not (math.isfinite(self.input_weight) and self.input_weight >= 0.0):
+            raise QueryError(f"The weight of the input's cost is at least 0, not {self.input_weight}.")
+
+    @property
+    def scores_inputs(self) -> bool:
+        """Whether the input's own cost counts."""
+        return self.hit_type.side == "io"
+
+    def word_weights(self, costs: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+        """What each word counts, so that the objective of a reply is the sum of weights times costs.
+
+        costs: (..., m), nats, -log P of each word of the target. first: bool (..., m), whether it is the likeliest one.
+        """
+        import torch
+
+        rule, enough = self.hit_type.rule, -self._threshold(self.thresholds.out)
+        if rule == "greedy":
+            reached = first
+        elif rule == "min":
+            reached = costs < enough
+        else:
+            reached = (costs.mean(dim=-1, keepdim=True) < enough).expand_as(costs)
+        return torch.where(reached, self.epsilon, 1.0).to(costs.dtype) / costs.shape[-1]
+
+    def input_weights(self, costs: torch.Tensor) -> torch.Tensor:
+        """What each input's mean cost counts. costs: (...), nats a word."""
+        import torch
+
+        reached = costs < -self._threshold(self.thresholds.into)
+        return torch.where(reached, self.input_epsilon, 1.0).to(costs.dtype) * self.input_weight
+
+    def of_reply(self, costs: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+        """(...): equations 3, 5 and 6 without R; see `word_weights` for the shapes."""
+        return (self.word_weights(costs, first) * costs).sum(dim=-1)
+
+    def of_input(self, costs: torch.Tensor) -> torch.Tensor:
+        """(...): lambda R, from inputs' mean costs (...); see equation 4."""
+        return self.input_weights(costs) * costs
+
+    def _threshold(self, threshold: float) -> float:
+        return threshold - math.log(self.hit_type.k)

@@ -1,0 +1,143 @@
+"""Hit types: what follows from what, by Hypothesis; and scores against the models asked directly."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import QueryError
+from engine.triggers.hits import HIT_TYPES, HitType, Score, Thresholds, evaluate
+from engine.triggers.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
+from tests.engine.triggers.conftest import SIZE
+
+LOG_PROB = st.floats(-20.0, 0.0)
+SCORES = st.lists(st.tuples(LOG_PROB, st.floats(-5.0, 5.0)), min_size=1, max_size=8).flatmap(
+    lambda pairs: st.builds(
+        Score,
+        st.just(tuple(pair[0] for pair in pairs)),
+        st.just(tuple(pair[1] for pair in pairs)),
+        st.lists(LOG_PROB, min_size=1, max_size=6).map(tuple),
+        st.just((END,)),
+    )
+)
+THRESHOLDS = st.builds(Thresholds, LOG_PROB, LOG_PROB)
+SIDES, KS = st.sampled_from(["o", "io"]), st.integers(1, 9)
+
+
+@given(SCORES, THRESHOLDS, SIDES, KS)
+def test_min_implies_avg(score, thresholds, side, k):
+    if score.is_hit(HitType(side, "min", k), thresholds):
+        assert score.is_hit(HitType(side, "avg", k), thresholds)
+
+
+@given(SCORES, THRESHOLDS, SIDES, st.sampled_from(["min", "avg"]), KS)
+def test_a_k_implies_a_larger_one(score, thresholds, side, rule, k):
+    if score.is_hit(HitType(side, rule, k), thresholds):
+        assert score.is_hit(HitType(side, rule, k + 1), thresholds)
+
+
+@given(SCORES, THRESHOLDS, st.sampled_from(["min", "avg"]), KS)
+def test_io_implies_o(score, thresholds, rule, k):
+    assert score.margin(HitType("io", rule, k), thresholds) <= score.margin(HitType("o", rule, k), thresholds)
+
+
+@given(SCORES, THRESHOLDS, THRESHOLDS)
+def test_greedy_knows_no_threshold(score, thresholds, others):
+    greedy = HitType("o", "greedy")
+    assert score.margin(greedy, thresholds) == score.margin(greedy, others)
+    assert score.is_hit(greedy, thresholds) == all(lead > 0 for lead in score.leads)
+
+
+@given(SCORES, THRESHOLDS, KS)
+def test_hits_are_as_the_paper_writes_them(score, thresholds, k):
+    """Section 4.1, written a second way: by products of probabilities. What is too close to call is passed over."""
+    m, n = len(score.token_log_probs), len(score.input_log_probs)
+    out, into = math.exp(thresholds.out) / k, math.exp(thresholds.into) / k
+    average = math.exp(sum(score.token_log_probs) / m)
+    lowest = min(math.exp(value) for value in score.token_log_probs)
+    given_input = math.exp(sum(score.input_log_probs) / n)
+    for rule, value in (("avg", average), ("min", lowest)):
+        if abs(math.log(value / out)) > 1e-9 and abs(math.log(given_input / into)) > 1e-9:
+            assert score.is_hit(HitType("o", rule, k), thresholds) == (value > out)
+            assert score.is_hit(HitType("io", rule, k), thresholds) == (value > out and given_input > into)
+
+
+def test_at_the_threshold_there_is_no_hit():
+    score = Score((-2.0, -2.0), (0.5, 0.0), (-3.0,), (END,))
+    assert not score.is_hit(HitType("o", "min"), Thresholds(-2.0, -3.0))
+    assert not score.is_hit(HitType("o", "greedy"), Thresholds(-2.0, -3.0))
+    assert not score.is_hit(HitType("io", "avg"), Thresholds(-2.5, -3.0))
+    assert score.is_hit(HitType("io", "avg"), Thresholds(-2.5, -3.5))
+    assert score.margin(HitType("io", "avg"), Thresholds(-2.5, -3.125)) == 0.125
+
+
+def test_names_are_those_of_the_paper():
+    names = [hit_type.name for hit_type in HIT_TYPES]
+    assert names[0] == "o-greedy"
+    assert names[1:5] == ["o-sample-min-k1", "o-sample-min-k2", "o-sample-avg-k1", "o-sample-avg-k2"]
+    assert names[5:] == ["i" + name for name in names[1:5]]
+    assert [HitType.called(name) for name in names] == list(HIT_TYPES)
+    assert HitType.called("io-sample-avg-k12") == HitType("io", "avg", 12)
+    assert [HitType.from_json(hit_type.to_json()) for hit_type in HIT_TYPES] == list(HIT_TYPES)
+
+
+@pytest.mark.parametrize("name", ["", "greedy", "io-greedy", "o-sample-min", "o-sample-max-k1", "o-sample-min-k0"])
+def test_other_names_are_refused(name):
+    with pytest.raises(QueryError):
+        HitType.called(name)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: HitType("io", "greedy"),
+        lambda: HitType("o", "greedy", 2),
+        lambda: HitType("o", "min", 0),
+        lambda: Thresholds(0.5, -1.0),
+        lambda: Thresholds(-1.0, math.nan),
+    ],
+)
+def test_what_has_no_meaning_is_refused(build):
+    with pytest.raises(QueryError):
+        build()
+
+
+def test_scores_are_those_of_the_models(seq2seq, sentence_model):
+    generator = torch.Generator().manual_seed(2)
+    sources = torch.randint(5, SIZE, (7, 5), generator=generator)
+    sources[:, -1] = END_OF_UTTERANCE
+    targets = [[*torch.randint(5, SIZE, (length,), generator=generator).tolist(), END] for length in range(7)]
+    for place in range(0, 7, 2):  # some that the model says
+        targets[place] = seq2seq.greedy(seq2seq.encode(sources[place : place + 1]))[0]
+    seq2seq.train()
+    scores = evaluate(seq2seq, sentence_model, sources, targets, batch=3)
+    assert seq2seq.training
+    assert not sentence_model.training
+    seq2seq.eval()
+    for place, (target, score) in enumerate(zip(targets, scores, strict=True)):
+        encoded = seq2seq.encode(sources[place : place + 1])
+        with torch.no_grad():
+            log_probs = torch.log_softmax(seq2seq.logits(encoded, torch.tensor([[BEGIN, *target]])), dim=2)[0]
+        expected = [float(row[number]) for row, number in zip(log_probs, target, strict=True)]
+        assert score.token_log_probs == pytest.approx(expected, abs=1e-4)
+        assert score.average == pytest.approx(sum(expected) / len(expected), abs=1e-4)
+        assert score.lowest == min(score.token_log_probs)
+        inputs = sentence_model.input_log_probs(sources[place : place + 1])[0].tolist()
+        assert score.input_log_probs == pytest.approx(inputs, abs=1e-5)
+        assert list(score.reply) == seq2seq.greedy(encoded)[0]
+        said = list(score.reply)[: len(target)] == target
+        assert score.is_hit(HitType("o", "greedy"), Thresholds(-1.0, -1.0)) == said
+        assert said or place % 2
+    assert Score.from_json(scores[0].to_json()) == scores[0]
+
+
+def test_as_many_targets_as_inputs(seq2seq, sentence_model):
+    with pytest.raises(QueryError, match="2 inputs for 1 targets"):
+        evaluate(seq2seq, sentence_model, torch.full((2, 3), END_OF_UTTERANCE), [[END]])
+    for target in ([], [PAD, END]):
+        with pytest.raises(QueryError, match="no padding"):
+            evaluate(seq2seq, sentence_model, torch.full((1, 3), END_OF_UTTERANCE), [target])
