@@ -51,6 +51,15 @@ class Frontier:
             self._fill()
         return heapq.heappop(self._near)
 
+    def least(self, count: int) -> list[tuple[float, int]]:
+        """The next `count` entries in the order in which they will be popped; they stay. O(all): for who looks on."""
+        entries = heapq.nsmallest(count, self._near)
+        if len(entries) < count and self._far_size:
+            costs, items = self._far_costs[: self._far_size], self._far_items[: self._far_size]
+            order = np.lexsort((items, costs))[: count - len(entries)]
+            entries += zip(costs[order].tolist(), items[order].tolist(), strict=True)
+        return entries
+
     def _append_far(self, costs: npt.NDArray[np.float64], items: npt.NDArray[np.int64]) -> None:
         needed = self._far_size + len(costs)
         if needed > len(self._far_costs):

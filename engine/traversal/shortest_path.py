@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,30 @@ FIRST_CHUNK, CHUNK_GROWTH = 64, 8
 
 #: The longest forced chain given to the model in one call.
 LONGEST_CHAIN = 256
+
+
+class Standing(NamedTuple):
+    """What is known of a node: its automaton state, its cost (negative rank, nats), and whether it is a match."""
+
+    state: int
+    cost: float
+    in_prefix: bool
+    is_match: bool
+
+
+class Open(NamedTuple):
+    """One entry of the frontier. kind: "match" (to be emitted), "child" (on offer by `node`), "node" (to be asked).
+
+    token: the child's, None of the others. state, cost: of the match, the child, the node. behind: how many more
+    children `node` keeps after the one on offer.
+    """
+
+    kind: Literal["match", "child", "node"]
+    node: int
+    token: int | None
+    state: int
+    cost: float
+    behind: int = 0
 
 
 class ShortestPathSearch(Search):
@@ -141,6 +165,28 @@ class ShortestPathSearch(Search):
         nodes, size = self._nodes, self._tree.size
         rank = nodes.decoder_log_prob[:size] + (nodes.prefix_log_prob[:size] if self.joint else 0.0)
         return int(np.count_nonzero(nodes.opened[:size] & (rank >= least)))
+
+    # For who looks on: nothing of this changes the search --------------------------------------------------------
+
+    def standing(self, node: int) -> Standing:
+        """What is known of one node of the tree."""
+        nodes = self._nodes
+        cost = self._cost(node) + 0.0  # and so never -0
+        return Standing(int(nodes.state[node]), cost, bool(nodes.in_prefix[node]), bool(nodes.is_match[node]))
+
+    def open_entries(self, count: int) -> list[Open]:
+        """The `count` cheapest entries of the frontier, in the order in which they will be taken."""
+        return [self._opened_entry(cost + 0.0, item) for cost, item in self._frontier.least(count)]
+
+    def _opened_entry(self, cost: float, item: int) -> Open:
+        nodes = self._nodes
+        if item < 0:
+            return Open("match", -item - 1, None, int(nodes.state[-item - 1]), cost)
+        if not nodes.has_kept(item):
+            return Open("node", item, None, int(nodes.state[item]), cost)
+        token = nodes.next_child(item).token
+        behind = int(nodes.end[item] - nodes.cursor[item]) - 1
+        return Open("child", item, token, self._legal.state_after(item, token), cost, behind)
 
     # Beginning ------------------------------------------------------------------------------------------------
 

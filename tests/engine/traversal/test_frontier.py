@@ -37,3 +37,20 @@ def test_empty():
     frontier = Frontier()
     with pytest.raises(IndexError):
         frontier.pop()
+
+
+@given(
+    entries=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 50)), max_size=60),
+    taken=st.integers(0, 30),
+    count=st.integers(0, 70),
+)
+def test_looking_at_the_least_shows_what_will_be_popped_and_takes_nothing(entries, taken, count):
+    frontier = Frontier(refill=4)
+    for cost, item in entries:
+        frontier.push(float(cost), item)
+    for _ in range(min(taken, len(entries))):
+        frontier.pop()
+    size = len(frontier)
+    looked = frontier.least(count)
+    assert len(frontier) == size
+    assert looked == [frontier.pop() for _ in range(min(count, size))]

@@ -1,0 +1,178 @@
+"""All encodings of a text as a learner sees them: counted, drawn, and each token judged.
+
+    the     4 encodings, as many as 2^2         · --t--> t --h--> h --e--> e     every arc with a sentence: why it is
+            own: the (1820)                     ·  ----the------------> e        not the tokenizer's, or that it is
+
+The lattice (`engine.tokens.token_lattice`) is drawn with its places as states. A state is named by the byte that was
+read last, so that the row of states reads as the text.
+
+A long text is counted whole, but only its beginning is drawn, because a picture of 200 places shows nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from engine.errors import RelensError
+from engine.pictures.graphs import Graph, GraphArc
+from engine.pictures.labels import token_label, tokens_label, visible_bytes
+from engine.query import Record
+from engine.tokens.refusals import Refusals
+from engine.tokens.token_lattice import TokenArc, TokenLattice, token_lattice
+from engine.tokens.tokenizer import Tokenizer
+
+#: Characters of a text that are drawn.
+DRAWN_CHARACTERS = 40
+#: Encodings that are written out.
+WRITTEN_OUT = 12
+
+
+@dataclass(frozen=True)
+class Piece(Record):
+    """One token of an encoding. label: its text with blanks made visible; in_canonical: at this very place."""
+
+    token: int
+    label: str
+    in_canonical: bool
+
+
+@dataclass(frozen=True)
+class DrawnArc(Record):
+    """What is known of the arc in the same place of the graph. why: why it is not canonical, "" where it is."""
+
+    is_canonical: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class TextEncodings(Record):
+    """The encodings of one text by one tokenizer.
+
+    count: how many, exactly; at_most: 2^(n-1) of its n bytes. canonical: the tokenizer's own encoding, () where it
+    spells something else than the text. fewest: those with the fewest tokens, fewest first. graph: the lattice, of
+    `drawn_characters` of the text; names: of its states, in their order; arcs: of its arcs, in theirs. cuts: the states
+    at which the pre-tokenizer cuts, as far as that is known.
+    """
+
+    text: str
+    characters: int
+    bytes: int
+    count: int
+    at_most: int
+    canonical: tuple[Piece, ...]
+    fewest: tuple[tuple[Piece, ...], ...]
+    graph: Graph
+    drawn_characters: int
+    names: tuple[str, ...]
+    arcs: tuple[DrawnArc, ...]
+    cuts: tuple[int, ...]
+
+
+def text_encodings(text: str, tokenizer: Tokenizer, drawn_characters: int = DRAWN_CHARACTERS) -> TextEncodings:
+    """All encodings of `text`; raises what `token_lattice` raises."""
+    lattice = token_lattice(text, tokenizer)
+    drawn = lattice if len(text) <= drawn_characters else token_lattice(text[:drawn_characters], tokenizer)
+    refusals = Refusals(drawn, tokenizer)
+    graph, arcs = _graph(drawn, refusals, tokenizer, _note(text, drawn_characters))
+    own = set(lattice.canonical_path)
+    return TextEncodings(
+        text=text,
+        characters=len(text),
+        bytes=len(lattice.spelled),
+        count=lattice.count,
+        at_most=lattice.at_most,
+        canonical=_pieces(lattice, lattice.canonical or (), own, tokenizer),
+        fewest=tuple(_pieces(lattice, tokens, own, tokenizer) for tokens in lattice.fewest(WRITTEN_OUT)),
+        graph=graph,
+        drawn_characters=len(drawn.text),
+        names=_names(drawn.data),
+        arcs=arcs,
+        cuts=refusals.cuts or (),
+    )
+
+
+def _note(text: str, drawn_characters: int) -> str:
+    if len(text) <= drawn_characters:
+        return ""
+    return f"The first {drawn_characters} of {len(text)} characters are drawn, as if the text ended there."
+
+
+def _graph(
+    lattice: TokenLattice, refusals: Refusals, tokenizer: Tokenizer, note: str
+) -> tuple[Graph, tuple[DrawnArc, ...]]:
+    """The picture, with the tokens of equal spelling as one arc."""
+    own = set(lattice.canonical_path)
+    bundles: dict[tuple[int, int], list[TokenArc]] = {}
+    for arc in lattice.arcs:
+        bundles.setdefault((arc.source, arc.target), []).append(arc)
+    graph_arcs, drawn = [], []
+    for (source, target), arcs in bundles.items():
+        label = tokens_label([arc.token for arc in arcs], tokenizer)
+        graph_arcs.append(GraphArc(source, target, label, len(arcs), False))
+        is_canonical = any(arc in own for arc in arcs)
+        drawn.append(DrawnArc(is_canonical, "" if is_canonical else refusals.sentence(arcs[0])))
+    end = len(lattice.spelled)
+    graph = Graph(
+        start=0,
+        finals=(end,) if bundles else (),
+        shown_states=end + 1,
+        arcs=tuple(graph_arcs),
+        unfinished=(),
+        total_states=len({0, *(arc.target for arc in lattice.arcs)}),
+        total_arcs=len(lattice.arcs),
+        note=note,
+    )
+    return graph, tuple(drawn)
+
+
+def _names(data: bytes) -> tuple[str, ...]:
+    """The character that ends at each place; inside a character of several bytes, the byte."""
+    names = ["·"]
+    begin = 0
+    for place in range(1, len(data) + 1):
+        try:
+            names.append(visible_bytes(data[begin:place].decode().encode()))
+            begin = place
+        except UnicodeDecodeError:
+            names.append(visible_bytes(data[place - 1 : place]))
+    return tuple(names)
+
+
+def _pieces(
+    lattice: TokenLattice, tokens: tuple[int, ...], own: set[TokenArc], tokenizer: Tokenizer
+) -> tuple[Piece, ...]:
+    ends = {(arc.source, arc.token): arc for arc in lattice.arcs}
+    pieces, place = [], 0
+    for token in tokens:
+        arc = ends[place, token]
+        pieces.append(Piece(token, token_label(token, tokenizer), arc in own))
+        place = arc.target
+    return tuple(pieces)
+
+
+def text_encodings_job(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """`text_encodings` for a child process: JSON in, JSON out; nothing in, nothing out."""
+    if not payload:
+        return {}
+    return {"encodings": text_encodings(payload["text"], _tokenizer(payload["model"])).to_json()}
+
+
+def warm_up() -> None:
+    """What every new child does before its first job: the tokenizer of the model that is probably asked for."""
+    from engine.models.catalogue import Kind, available_models
+
+    with contextlib.suppress(RelensError):  # whoever asks for that model will be told
+        # Only one that is on this machine: nobody has asked for anything from the hub.
+        for entry in [entry for entry in available_models() if entry.kind is not Kind.HUB][:1]:
+            text_encodings(" a", _tokenizer(entry.name))
+
+
+@lru_cache(maxsize=4)
+def _tokenizer(name: str) -> Tokenizer:
+    from engine.models.loading import load_tokenizer
+
+    return load_tokenizer(name, enforce_allow_list=True)

@@ -1,0 +1,1 @@
+"""Automata as pictures of them: few states, merged arcs, labels for people."""

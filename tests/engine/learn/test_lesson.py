@@ -1,0 +1,323 @@
+"""Whole lessons: what each picture shows, against the engine's automata, the tokenizer itself and brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import EmptyLanguageError, LimitError, RegexError
+from engine.language.compile import compile_regex
+from engine.learn.cuts import CutReasons
+from engine.learn.growth import LONGEST_TEXT, growth
+from engine.learn.lesson import lesson, lesson_query
+from engine.learn.lessons import lesson_job, lesson_payload
+from engine.learn.steps import STAGES, Lesson, LessonOptions
+from engine.pictures.labels import tokens_label
+from engine.query import Encoding, Limits
+from engine.runs.lessons import Lessons
+from engine.tokens.compiled import compile_query
+from engine.tokens.encoded import encodings
+from tests.engine.learn.languages import PATTERNS
+
+EDITED = LessonOptions(edits=True)
+
+
+def step(found: Lesson, key: str):
+    (wanted,) = [step for step in found.steps if step.key == key]
+    return wanted
+
+
+def last(found: Lesson, stage: str):
+    return [step for step in found.steps if step.stage == stage][-1]
+
+
+def arcs_of(automaton, tokenizer):
+    """(source, label, target) of a token automaton, parallel arcs under one label, and its states breadth first."""
+    order, found = [automaton.start], []
+    for state in order:  # which grows meanwhile
+        parallel = {}
+        tokens = automaton.arcs(state).tokens.tolist()
+        for token, target in zip(tokens, automaton.destinations(state).tolist(), strict=True):
+            parallel.setdefault(target, []).append(token)
+        found += [(state, tokens_label(sorted(each), tokenizer), target) for target, each in parallel.items()]
+        order += [target for target in parallel if target not in order]
+    return found, order
+
+
+def drawn_arcs(graph):
+    """The same of a drawing."""
+    return [(arc.source, arc.label, arc.target) for arc in graph.arcs]
+
+
+def ends(marks):
+    return {(mark.source, mark.target) for mark in marks}
+
+
+def is_isomorphic(graph, automaton, tokenizer):
+    """Whether the drawing has the automaton's arcs and final states, up to the names of states."""
+    arcs, order = arcs_of(automaton, tokenizer)
+    drawn = drawn_arcs(graph)
+    name = {graph.start: automaton.start}
+    waiting = [graph.start]
+    while waiting:
+        state = waiting.pop()
+        mine = sorted((label, target) for source, label, target in drawn if source == state)
+        theirs = sorted((label, target) for source, label, target in arcs if source == name[state])
+        if [label for label, _ in mine] != [label for label, _ in theirs]:
+            return False
+        for (_, target), (_, its) in zip(mine, theirs, strict=True):
+            if target not in name:
+                name[target] = its
+                waiting.append(target)
+            if name[target] != its:
+                return False
+    return (
+        len(drawn) == len(arcs)
+        and len(set(name.values())) == len(order)
+        and {name[state] for state in graph.finals} == {state for state in order if automaton.is_final(state)}
+    )
+
+
+@pytest.fixture(scope="module", params=PATTERNS)
+def pattern(request):
+    return request.param
+
+
+class TestLastSteps:
+    def test_are_the_engines_automata_arc_by_arc(self, pattern, byte_tokenizer):
+        found = lesson(pattern, byte_tokenizer)
+        automaton = compile_regex(pattern)
+        for stage, encoding in (("tokens", Encoding.ALL), ("canonical", Encoding.CANONICAL)):
+            engines = encodings(automaton, byte_tokenizer, encoding, Limits())
+            assert is_isomorphic(last(found, stage).graph, engines, byte_tokenizer), stage
+
+    @pytest.mark.parametrize("pattern", ["The ((cat)|(dog))", "caf(é|e)s?", "I'm (sure|fine)", "cab|ab"])
+    def test_are_those_of_a_compiled_query(self, pattern, byte_tokenizer):
+        found = lesson(pattern, byte_tokenizer)
+        for stage, encoding in (("tokens", Encoding.ALL), ("canonical", Encoding.CANONICAL)):
+            query = lesson_query(pattern, LessonOptions(), encoding)
+            compiled = compile_query(query, byte_tokenizer)
+            assert is_isomorphic(last(found, stage).graph, compiled.automaton, byte_tokenizer)
+        others = compile_query(lesson_query(pattern, LessonOptions()), byte_tokenizer).automaton
+        assert not is_isomorphic(last(found, "canonical").graph, others, byte_tokenizer)
+
+    def test_within_one_edit(self, byte_tokenizer):
+        found = lesson("cab", byte_tokenizer, LessonOptions(edits=True))
+        compiled = compile_query(lesson_query("cab", EDITED), byte_tokenizer)
+        marked = last(found, "tokens")
+        assert marked.sizes.states == compiled.sizes.token_states
+        assert marked.sizes.arcs == compiled.sizes.token_arcs
+        assert last(found, "edits").sizes.strings == f"{compiled.sizes.strings:,}"
+
+
+class TestShortcuts:
+    def test_one_token_a_step_wherever_its_bytes_can_be_walked(self, pattern, byte_tokenizer):
+        automaton = compile_regex(pattern)
+        steps = [each for each in lesson(pattern, byte_tokenizer).steps if each.stage == "tokens"]
+        assert sum(arc.count for arc in steps[0].graph.arcs) == automaton.arcs
+        shown = automaton.arcs
+        for each in steps[1:]:
+            token = int(each.key.removeprefix("tokens-"))
+            data = byte_tokenizer.vocabulary[token]
+            ways = [(state, automaton.run(data, state)) for state in range(automaton.states)]
+            walked = {(state, target) for state, target in ways if target >= 0}
+            assert ends(mark for mark in each.arcs if mark.style == "new") == walked != set()
+            shown += len(walked)
+            assert sum(arc.count for arc in each.graph.arcs) == each.sizes.arcs == shown
+        everything = encodings(automaton, byte_tokenizer, Encoding.ALL, Limits())
+        assert shown == everything.arc_count
+
+    def test_the_encodings_counted_are_those_there_are(self, byte_tokenizer):
+        found = lesson("(ab|a)(c|bcd)?", byte_tokenizer)
+        spelled = [data for data in byte_tokenizer.vocabulary.token_bytes if data]
+
+        def ways(text):
+            return 1 if not text else sum(ways(text[len(data) :]) for data in spelled if text.startswith(data))
+
+        texts = {a + b for a, b in itertools.product([b"ab", b"a"], [b"", b"c", b"bcd"])}
+        assert last(found, "tokens").sizes.encodings == str(sum(map(ways, texts)))
+        assert last(found, "canonical").sizes.encodings == last(found, "canonical").sizes.strings == str(len(texts))
+        assert last(lesson("a*", byte_tokenizer), "tokens").sizes.encodings == "infinitely many"
+
+
+class TestCuts:
+    def test_what_is_cut_is_on_no_encoding_and_what_is_left_is_on_one(self, byte_tokenizer):
+        some = False
+        for pattern, texts in {
+            "The ((cat)|(dog))": ["The cat", "The dog"],
+            "I'm (sure|fine)": ["I'm sure", "I'm fine"],
+            "caf(é|e)s?": ["café", "cafés", "cafe", "cafes"],
+        }.items():
+            automaton = compile_regex(pattern)
+            used = set()
+            for text in texts:
+                state = 0
+                for token in byte_tokenizer.encode(text):
+                    ahead = automaton.run(byte_tokenizer.vocabulary[token], state)
+                    used.add((state, ahead))
+                    state = ahead
+            found = lesson(pattern, byte_tokenizer)
+            cuts = [each for each in found.steps if each.stage == "canonical"][:-1]
+            marked = ends(mark for each in cuts for mark in each.arcs if mark.style == "cut")
+            assert marked == ends(last(found, "tokens").graph.arcs) - used
+            assert all(mark.note for each in cuts for mark in each.arcs if mark.style == "cut")
+            left = [arc.count for arc in last(found, "tokens").graph.arcs if (arc.source, arc.target) in used]
+            assert not cuts or cuts[-1].sizes.arcs == sum(left)
+            some |= bool(cuts)
+        assert some
+
+    def test_the_merge_that_is_named_is_the_tokenizers_first_to_cross_a_border(self, byte_tokenizer):
+        merges = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" "))
+                  for merge in byte_tokenizer.configuration["model"]["merges"]]  # fmt: skip
+        ranks = {tuple(part.replace("Ġ", " ").encode() for part in merge): rank for rank, merge in enumerate(merges)}
+        reasons = CutReasons(byte_tokenizer)
+        for text in ("abcab", "thecat", "cabab", "abab"):  # one pre-token each
+            data = text.encode()
+            pieces, crossing = [data[place : place + 1] for place in range(len(data))], []
+            while True:
+                possible = [
+                    (ranks[pair], place) for place, pair in enumerate(itertools.pairwise(pieces)) if pair in ranks
+                ]
+                if not possible:
+                    break
+                rank, place = min(possible)
+                begin = sum(map(len, pieces[:place]))
+                crossing.append((rank, begin, begin + len(pieces[place]) + len(pieces[place + 1])))
+                pieces[place : place + 2] = [pieces[place] + pieces[place + 1]]
+            ends = set(itertools.accumulate(map(len, pieces), initial=0))
+            for begin, end in itertools.combinations(range(len(data) + 1), 2):
+                found = reasons.reason(text, begin, end)
+                first = next((rank for rank, low, high in crossing if low < begin < high or low < end < high), None)
+                if first is not None:
+                    assert (found.kind, found.rank) == ("merge", first)
+                    assert f"Merge {first}" in found.sentence
+                else:
+                    assert found.kind == "unmade"
+                    assert {begin, end} <= ends
+
+    def test_a_boundary_is_named(self, byte_tokenizer):
+        found = CutReasons(byte_tokenizer).reason("the cat", 2, 5)
+        assert (found.kind, found.rank) == ("boundary", -1)
+        assert "between “e” and “␣c”" in found.sentence
+
+    def test_of_a_tokenizer_that_works_otherwise_its_own_encoding_is_told(self, word_piece):
+        found = lesson("ab|abc", word_piece)
+        assert last(found, "canonical").graph.arcs
+        assert CutReasons(word_piece).reason(" ab", 0, 1).kind == "other"
+
+
+@pytest.fixture(scope="module")
+def word_piece():
+    from engine.tokens.tokenizer import Tokenizer
+
+    vocabulary = {"[UNK]": 0, "a": 1, "ab": 2, "##b": 3, "##c": 4, "##bc": 5}
+    configuration = {
+        "model": {"type": "WordPiece", "vocab": vocabulary, "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                  "max_input_chars_per_word": 100},
+        "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"}, "decoder": {"type": "WordPiece", "prefix": "##",
+                                                                                 "cleanup": False},
+    }  # fmt: skip
+    return Tokenizer(configuration, name="pieces")
+
+
+class TestSteps:
+    def test_every_step_says_two_sentences_and_marks_what_is_there(self, pattern, byte_tokenizer):
+        found = lesson(pattern, byte_tokenizer, LessonOptions(edits=pattern == "caf(é|e)s?"))
+        keys = [each.key for each in found.steps]
+        assert len(set(keys)) == len(keys)
+        stages = list(dict.fromkeys(each.stage for each in found.steps))
+        assert stages == [stage for stage in STAGES if stage in stages]
+        for each in found.steps:
+            assert each.title
+            assert each.happened.endswith(".")
+            assert each.look.endswith(".")
+            arcs = {(arc.source, arc.target, arc.label) for arc in each.graph.arcs}
+            assert {(mark.source, mark.target, mark.label) for mark in each.arcs} <= arcs
+            assert {mark.state for mark in each.states} <= set(range(each.graph.shown_states))
+        assert Lesson.from_json(found.to_json()) == found
+
+    def test_bytes_have_a_step_only_where_a_character_is_more_than_one(self, byte_tokenizer):
+        assert not [each for each in lesson("abc", byte_tokenizer).steps if each.stage == "bytes"]
+        shown = step(lesson("caf(é|e)", byte_tokenizer), "bytes")
+        (inside,) = [mark.state for mark in shown.states if mark.style == "new"]
+        near = {(arc.label, arc.target == inside) for arc in shown.graph.arcs if inside in (arc.source, arc.target)}
+        assert near == {("C3", True), ("A9", False)}
+
+    def test_subset_steps_find_one_state_after_the_other(self, byte_tokenizer):
+        steps = [each for each in lesson("(a|b)*abb", byte_tokenizer).steps if each.stage == "subset"]
+        assert [each.key for each in steps] == [f"subset-{number}" for number in range(5)]
+        for number, each in enumerate(steps):
+            new = {mark.source for mark in each.arcs if mark.style == "new"}
+            assert new == {number}
+            assert {arc.source for arc in each.graph.arcs} == set(range(number + 1))
+        assert [mark.style for mark in steps[2].states] == ["", "", "current", ""]
+
+
+class TestLimits:
+    def test_what_is_too_large_to_begin_with_is_refused(self, byte_tokenizer):
+        with pytest.raises(LimitError, match="at most 60"):
+            lesson("a{70}", byte_tokenizer)
+        with pytest.raises(RegexError, match="unterminated"):
+            lesson("(a", byte_tokenizer)
+        with pytest.raises(EmptyLanguageError):
+            lesson(r"[^\s\S]", byte_tokenizer)
+
+    def test_a_hostile_pattern_ends_the_lesson_early_and_says_so(self, byte_tokenizer):
+        def never(query, limits):
+            raise AssertionError("nothing that is too large is compiled")
+
+        found = lesson("(a|b)*a(a|b){24}", byte_tokenizer, compiler=never)
+        assert [each.key for each in found.steps] == ["tree", "nfa"]
+        assert found.note.startswith("The lesson ends here.")
+
+    def test_an_automaton_too_large_in_bytes_ends_it_before_the_bytes(self, byte_tokenizer):
+        found = lesson(r"\w+", byte_tokenizer)
+        assert found.steps[-1].key == "minimal"
+        assert "states; a lesson shows at most 300" in found.note
+
+    def test_many_arcs_are_drawn_at_once(self, byte_tokenizer):
+        found = lesson(r"[\x00-\x7f]{0,40}x", byte_tokenizer)
+        assert [each.key for each in found.steps if each.stage in ("tokens", "canonical")][-1] == "canonical"
+        assert max(len(each.graph.arcs) for each in found.steps if each.stage in ("tokens", "canonical")) <= 450
+
+
+class TestGrowth:
+    def test_counts_every_way_to_divide_the_text_into_tokens(self, byte_tokenizer):
+        spelled = set(byte_tokenizer.vocabulary.token_bytes)
+        found = growth("abcab", byte_tokenizer)
+        data = b"abcab"
+        for part in found:
+            places = range(1, part.length)
+            divided = [
+                [data[low:high] for low, high in itertools.pairwise((0, *cuts, part.length))]
+                for count in range(part.length)
+                for cuts in itertools.combinations(places, count)
+            ]
+            assert len(divided) == part.most
+            assert part.encodings == sum(spelled.issuperset(pieces) for pieces in divided)
+
+    @given(text=st.text(max_size=80))
+    def test_never_more_than_two_to_the_n_minus_one(self, text, byte_tokenizer):
+        for part in growth(text, byte_tokenizer):
+            assert 0 <= part.encodings <= part.most
+            assert part.length <= LONGEST_TEXT
+
+
+def test_the_job_of_a_child_takes_and_gives_json(monkeypatch, byte_tokenizer):
+    monkeypatch.setattr("engine.learn.lessons._tokenizer", lambda name: byte_tokenizer)
+    assert lesson_job({}) == {}
+    asked = []
+
+    def call(payload):
+        asked.append(payload)
+        return lesson_job(payload)
+
+    lessons = Lessons(call=call)
+    first = lessons.lesson("ab", "bytes", EDITED)
+    assert first == lesson("ab", byte_tokenizer, EDITED)
+    assert lessons.lesson("ab", "bytes", EDITED) is first
+    assert len(asked) == 1
+    assert asked[0] == lesson_payload("ab", "bytes", EDITED, Limits.from_json(asked[0]["limits"]))
