@@ -31,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from engine.command_line.study import study_main
 
         return study_main(words[1:])
+    if words[:1] == ["runs"] and words[1:2] and words[1] in ("list", "export", "import", "-h", "--help"):
+        from engine.command_line.runs import runs_main
+
+        return runs_main(words[1:])
     options = argument_parser().parse_args(arguments)
     try:
         query, traversal, limits = query_of(options), traversal_of(options), limits_of(options)

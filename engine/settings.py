@@ -4,9 +4,11 @@
     RELENS_STORE   database URL of the runs                                   (SQLite in the cache folder)
     RELENS_MODELS  names and folders the dashboard may load, by comma; `*` as a wildcard
     RELENS_TEXTS   folders whose files a study of the dashboard may read, by comma    (uploads alone)
+    RELENS_HTTPS   0 forbids to ask web servers whether an address exists     (a study may be allowed to)
     RELENS_DEVICE  cpu, cuda, cuda:1, mps; empty picks the best there is
     RELENS_DTYPE   float32 or bfloat16; empty picks by device
     RELENS_QUEUE   how many runs may wait at once                             (32)
+    RELENS_KEEP_DELETED  days for which a deleted run can be restored         (30)
 
 Settings are read at each call, so that a test or an operator who changes one is believed at once.
 """
@@ -48,6 +50,11 @@ def texts_folders() -> tuple[Path, ...]:
     return (uploads_folder(), *(Path(name).expanduser() for name in named if name))
 
 
+def https_allowed() -> bool:
+    """Whether a study whose settings allow it may ask web servers for what a model wrote."""
+    return os.environ.get("RELENS_HTTPS", "").strip().lower() not in ("0", "no", "off", "false")
+
+
 def device_name() -> str:
     """The accelerator asked for, or an empty string for the best there is."""
     return os.environ.get("RELENS_DEVICE", "").strip()
@@ -61,3 +68,8 @@ def dtype_name() -> str:
 def queue_length() -> int:
     """How many runs may wait in the queue at once."""
     return int(os.environ.get("RELENS_QUEUE") or 32)
+
+
+def keep_deleted_seconds() -> float:
+    """For how long a deleted run can be restored, in seconds; RELENS_KEEP_DELETED is in days."""
+    return 86_400.0 * float(os.environ.get("RELENS_KEEP_DELETED") or 30.0)

@@ -3,9 +3,14 @@
     python -m engine study                                  which there are, and their presets
     python -m engine study cloze --set 'variants=["words"]' --output cloze.jsonl
 
-Rows are written one JSON object a line, as they are found. With --output they go to a file; where the file is there
-already, from a run that was cut short, the units that it tells to be done are not done again. In the end the verdict is
-printed: to standard output, or to standard error where the rows are there.
+Rows are written one JSON object a line, as they are found. With --output they go to a file, whose first line tells the
+settings:
+
+    {"unit": "", "row": "settings", "study": {"kind": "cloze", "variants": ["words"], ...}, "model": "smollm2-135m"}
+
+Where the file is there already, from a run that was cut short, the units that it tells to be done are not done again;
+where its settings are others, nothing is done. In the end the verdict is printed: to standard output, or to standard
+error where the rows are there.
 """
 
 from __future__ import annotations
@@ -14,15 +19,23 @@ import argparse
 import contextlib
 import dataclasses
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from engine.errors import QueryError, RelensError, StoreError
 from engine.language.isolation import isolated_compiler
 from engine.studies.catalogue import STUDIES, presets, study_class
-from engine.studies.study import UNIT, Bench, Row, Study, StudyRun, done_units
+from engine.studies.study import ROW, UNIT, Bench, Row, Study, StudyRun, done_units
+
+if TYPE_CHECKING:
+    from engine.models.language_model import LanguageModel
+
+
+#: What the first row of a file tells.
+SETTINGS = "settings"
 
 
 def study_parser() -> argparse.ArgumentParser:
@@ -77,19 +90,25 @@ def study_main(arguments: Sequence[str]) -> int:
     try:
         study = study_of(options)
         study.units()
-        rows = [] if options.output is None else _read(options.output)
-        from engine.models.loading import load_model
-
-        model = load_model(options.model, device=options.device, dtype=options.dtype)
+        asked = _settings_row(study, options)
+        told = [] if options.output is None else _read(options.output)
+        rows = _rows_of(asked, told, options.output)
+        model = _model(study, options)
         compiler = isolated_compiler(pool_size=1)
         try:
             run = StudyRun(study, Bench(model, compiler), done_units(rows))
             with _opened(options.output) as sink:
+                if options.output is not None and not told:
+                    _write([asked], sink)
                 _see_through(run, rows, sink)
         finally:
             compiler.close()
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # The reader has seen enough, as in `| head`; nothing is to be written on the way out either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except RelensError as error:
         print(error.sentence, file=sys.stderr)
         return 2 if isinstance(error, QueryError) else 1
@@ -98,17 +117,34 @@ def study_main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _model(study: Study, options: argparse.Namespace) -> LanguageModel:
+    if not study.needs_model:
+        return cast("LanguageModel", None)  # which nobody asks
+    from engine.models.loading import load_model
+
+    return load_model(options.model, device=options.device, dtype=options.dtype)
+
+
 def _see_through(run: StudyRun, rows: list[Row], sink: IO[str]) -> None:
     unit = ""
     while not run.finished:
-        for row in run.poll(0.5):
-            rows.append(row)
-            sink.write(json.dumps(row) + "\n")
-        sink.flush()
+        found = run.poll(0.5)
+        rows += found
+        _write(found, sink)
         progress = run.progress
         if progress.unit and progress.unit != unit:
             unit = progress.unit
             print(f"{progress.units_done + 1} of {progress.units}: {unit}", file=sys.stderr)
+
+
+def _write(rows: Sequence[Row], sink: IO[str]) -> None:
+    try:
+        sink.writelines(json.dumps(row) + "\n" for row in rows)
+        sink.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StoreError(f"The rows cannot be written: {error.strerror or error}.") from error
 
 
 def _listing() -> Iterator[str]:
@@ -122,10 +158,43 @@ def _listing() -> Iterator[str]:
         yield f"{'':14} settings: {fields}"
 
 
+def _settings_row(study: Study, options: argparse.Namespace) -> Row:
+    row = {UNIT: "", ROW: SETTINGS, "study": study.to_json()}
+    if study.needs_model:
+        row["model"] = options.model
+    return cast("Row", json.loads(json.dumps(row)))
+
+
+def _rows_of(asked: Row, rows: list[Row], path: Path | None) -> list[Row]:
+    """The rows of a file, without that of its settings. Raises `QueryError` where these are others."""
+    if not rows or rows[0].get(ROW) != SETTINGS:  # of a time when files had none
+        return rows
+    told, now = _settings(rows[0]), _settings(asked)
+    others = [name for name in {**told, **now} if told.get(name) != now.get(name)]
+    if others:
+        before, here = (_briefly(settings.get(others[0])) for settings in (told, now))
+        raise QueryError(
+            f"The file {path} holds rows of other settings: {others[0]} is {before} there, and {here} here."
+            " Name another file."
+        )
+    return rows[1:]
+
+
+def _settings(row: Row) -> dict[str, Any]:
+    study = row.get("study")
+    return {"model": row.get("model"), **(study if isinstance(study, dict) else {})}
+
+
+def _briefly(value: object, most: int = 60) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= most else text[:most] + "…"
+
+
 def _read(path: Path) -> list[Row]:
     """The rows of a file, none where there is no file; a line that was cut short is taken off its end."""
     try:
-        data = path.read_bytes() if path.exists() else b""
+        # A device or a pipe is written to, and not read first: some of them never end.
+        data = path.read_bytes() if path.is_file() or path.is_dir() else b""
         whole = data[: data.rfind(b"\n") + 1]
         rows = [_row(line, number, path) for number, line in enumerate(whole.splitlines(), 1)]
         if len(whole) < len(data) and rows:
@@ -157,5 +226,8 @@ def _opened(path: Path | None) -> Iterator[IO[str]]:
         file = path.open("a", encoding="utf-8")
     except OSError as error:
         raise StoreError(f"The file of rows {path} cannot be written.") from error
-    with file:
+    try:
         yield file
+    finally:
+        with contextlib.suppress(OSError):  # of what could not be written, which has been said
+            file.close()

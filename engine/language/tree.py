@@ -67,3 +67,16 @@ class Marker(Node):
     """A part that spells nothing: an outer anchor, flags for the whole expression, or a comment."""
 
     kind: Literal["start", "end", "flags", "comment"]
+
+
+def matches_empty(node: Node) -> bool:
+    """Whether the empty string is one of those that the node stands for; takes time linear in the expression."""
+    if isinstance(node, Characters):
+        return False
+    if isinstance(node, Concatenation):
+        return all(map(matches_empty, node.items))
+    if isinstance(node, Alternation):
+        return any(map(matches_empty, node.branches))
+    if isinstance(node, Repetition):
+        return node.minimum == 0 or matches_empty(node.item)
+    return matches_empty(node.item) if isinstance(node, Group) else True

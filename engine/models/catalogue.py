@@ -86,10 +86,13 @@ def resolve(name: str) -> CatalogueEntry:
         if name == entry.name:
             return entry
     if _is_folder(name):
-        path = Path(name).expanduser().resolve()
+        try:
+            path = Path(name).expanduser().resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # no such home, too long, or no text for a file system
+            raise ModelError(f"{_shown(name)} is no folder that there can be.") from error
         return CatalogueEntry(name, path.name, f"The model in {path}.", Kind.FOLDER, str(path))
     if not HUB_NAME.fullmatch(name) or ".." in name:
-        raise ModelError(f"{name!r} is neither a known model, nor a folder, nor a name on the model hub.")
+        raise ModelError(f"{_shown(name)} is neither a known model, nor a folder, nor a name on the model hub.")
     return _hub(name, name, "A model from the hub.")
 
 
@@ -108,11 +111,20 @@ def is_allowed(name: str) -> bool:
 def check_allowed(name: str) -> None:
     """Raise `ModelError` for a model that the operator's list does not contain."""
     if not is_allowed(name):
-        raise ModelError(f"The model {name!r} is not among those that this server may load (RELENS_MODELS).")
+        raise ModelError(f"The model {_shown(name)} is not among those that this server may load (RELENS_MODELS).")
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 200 else name[:200] + "...")
 
 
 def _is_folder(name: str) -> bool:
-    return name.startswith(("/", "./", "../", "~")) or name in (".", "..") or (name != "" and Path(name).is_dir())
+    if name.startswith(("/", "./", "../", "~")) or name in (".", ".."):
+        return True
+    try:
+        return name != "" and Path(name).is_dir()
+    except (OSError, ValueError):  # longer than a file system's names, or no text that it takes
+        return False
 
 
 def _has_wildcard(pattern: str) -> bool:

@@ -21,6 +21,7 @@ from engine.tokens.tokenizer import Tokenizer
 if TYPE_CHECKING:
     import torch
 
+    from engine.models.encoder_decoder import EncoderDecoder
     from engine.models.language_model import LanguageModel
 
 #: Called with a few words about the present stage and the fraction done, 0 to 1.
@@ -89,6 +90,28 @@ def load_model(
     model = LanguageModel(name, tokenizer, module, fingerprint=files.fingerprint(folder, tokenizer.fingerprint))
     report("Ready", 1.0)
     return model
+
+
+def load_encoder_decoder(
+    name: str,
+    *,
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+    enforce_allow_list: bool = False,
+) -> EncoderDecoder:
+    """The model called `name` that turns one sequence into another (T5, BART); all else is as for `load_model`."""
+    if enforce_allow_list:
+        check_allowed(name)
+    folder = files.model_folder(resolve(name), weights=True)
+    tokenizer = read_tokenizer(name, folder)
+    from engine.models import hardware, network
+    from engine.models.encoder_decoder import EncoderDecoder
+
+    chosen_device = hardware.choose_device(device)
+    chosen_dtype = hardware.choose_dtype(dtype, chosen_device)
+    hardware.use_physical_cores(chosen_device)
+    module = network.load_encoder_decoder_network(name, folder, chosen_device, chosen_dtype)
+    return EncoderDecoder(name, tokenizer, module, fingerprint=files.fingerprint(folder, tokenizer.fingerprint))
 
 
 def _converted_tokenizer(folder: Path) -> str:

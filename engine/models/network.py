@@ -1,4 +1,4 @@
-"""Reading a causal language model's weights into memory, or saying in one sentence why not."""
+"""Reading a model's weights into memory, or saying in one sentence why not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 from transformers.utils import logging
 
@@ -19,16 +19,35 @@ def load_network(name: str, folder: Path, device: torch.device, dtype: torch.dty
     Raises `ModelError` for a model that is not a causal language model, that needs code of its own, that has damaged
     weights, or that does not fit in memory.
     """
+    configuration = _configuration(name, folder)
+    _check_causal(name, configuration)
+    return _load(name, folder, device, dtype, configuration, AutoModelForCausalLM)
+
+
+def load_encoder_decoder_network(name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> torch.nn.Module:
+    """The same of a model that turns one sequence into another. Raises `ModelError` for any other kind."""
+    configuration = _configuration(name, folder)
+    if not configuration.is_encoder_decoder:
+        raise ModelError(f"The model {name!r} continues text; a model that turns one sequence into another is needed.")
+    return _load(name, folder, device, dtype, configuration, AutoModelForSeq2SeqLM)
+
+
+def _configuration(name: str, folder: Path) -> Any:
     try:
-        configuration = AutoConfig.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
+        return AutoConfig.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
     except Exception as error:  # whatever a broken configuration sets off inside transformers
         raise ModelError(
             f"The model {name!r} is of a kind that transformers does not know without running code of its own."
         ) from error
-    _check_causal(name, configuration)
+
+
+def _load(
+    name: str, folder: Path, device: torch.device, dtype: torch.dtype, configuration: Any, kind: Any
+) -> torch.nn.Module:
+    """kind: the class of transformers that makes such models."""
     logging.disable_progress_bar()
     try:
-        network, loaded = AutoModelForCausalLM.from_pretrained(
+        network, loaded = kind.from_pretrained(
             str(folder),
             config=configuration,
             dtype=dtype,

@@ -27,8 +27,9 @@ from sqlalchemy import exc
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from engine.errors import StoreError
+from engine.runs.migrations import migrate
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 5.0
 
 metadata = sql.MetaData()
@@ -58,6 +59,13 @@ runs_table = sql.Table(
     sql.Column("versions", sql.Text, nullable=False, default="{}"),
     sql.Column("worker_id", sql.String(64)),
     sql.Column("device", sql.Text, nullable=False, default="{}"),
+    sql.Column("variety", sql.String(32), nullable=False, server_default=""),
+    sql.Column("name", sql.Text, nullable=False, server_default=""),
+    sql.Column("note", sql.Text, nullable=False, server_default=""),
+    sql.Column("search_words", sql.Text, nullable=False, server_default=""),
+    sql.Column("pinned", sql.Boolean, nullable=False, server_default=sql.false()),
+    sql.Column("deleted", sql.Double),
+    sql.Column("origin", sql.Text),
     sql.Index("runs_by_status", "status", "kind", "sequence"),
     sqlite_autoincrement=True,
 )
@@ -124,7 +132,7 @@ class Database:
         self.engine.dispose()
 
     def _prepare(self) -> None:
-        """Make the tables where they are missing, and refuse those of another version."""
+        """Make the tables where they are missing, bring older ones up to date, and refuse those of another version."""
         with self.writing() as connection:
             if connection.dialect.name == "postgresql":
                 # Two processes that start together would both find no tables; the second waits here.
@@ -134,6 +142,9 @@ class Database:
             if version is None:
                 connection.execute(schema_table.insert().values(version=SCHEMA_VERSION))
                 version = SCHEMA_VERSION
+            elif version < SCHEMA_VERSION:
+                version = migrate(connection, version, SCHEMA_VERSION)
+                connection.execute(schema_table.update().values(version=version))
         if version != SCHEMA_VERSION:
             raise StoreError(
                 f"The store {self.name} was made by another version of Relens (its tables are of version {version}, "

@@ -13,11 +13,7 @@ keeps the tokenizers it has used; the parent keeps the last previews, because pe
 from __future__ import annotations
 
 import contextlib
-import json
-import logging
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,20 +23,16 @@ from engine.errors import RelensError
 from engine.language.counting import count_strings, describe_count, example_strings
 from engine.language.explain import ExplainedPart, explain
 from engine.language.language import LanguageCompiler
+from engine.pictures.graphs import Graph, GraphArc, language_graph, token_graph
 from engine.query import Encoding, Limits, Query, Record
-from engine.runs.graphs import Graph, GraphArc, language_graph, token_graph
-from engine.runs.warm_pool import WarmPool
+from engine.runs.warm_answers import WarmAnswers
 from engine.tokens.boundary_advice import BoundaryAdvice
 from engine.tokens.compiled import CompiledQuery, compile_query
 from engine.tokens.tokenizer import Tokenizer
 
 __all__ = ["ExplainedPart", "Graph", "GraphArc", "Preview", "Previewer", "preview_query"]
 
-log = logging.getLogger(__name__)
-
 EXAMPLES = 8
-#: How many previews the parent remembers.
-REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -146,22 +138,18 @@ def _tokenizer(name: str) -> Tokenizer:
     return load_tokenizer(name, enforce_allow_list=True)
 
 
-class Previewer:
-    """Previews computed in limited child processes; safe for threads.
-
-    `pool_size` is how many are computed at once; one more has to wait. `call` computes the preview's JSON from a
-    payload, by default in the pool.
-    """
+class Previewer(WarmAnswers[Preview]):
+    """Previews computed in limited child processes; see `WarmAnswers`."""
 
     def __init__(self, pool_size: int = 4, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
-        self._pool = (
-            WarmPool("engine.runs.preview:preview_job", pool_size, easy={}, warm_up="engine.runs.preview:warm_up")
-            if call is None
-            else None
+        super().__init__(
+            "engine.runs.preview:preview_job",
+            pool_size,
+            warm_up="engine.runs.preview:warm_up",
+            read=lambda reply: Preview.from_json(reply["preview"]),
+            subject="The preview",
+            call=call,
         )
-        self._call = call or self._call_pool
-        self._remembered: OrderedDict[str, Preview] = OrderedDict()
-        self._mutex = threading.Lock()
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
         """The preview of `query` for the tokenizer of `model_name`.
@@ -169,29 +157,4 @@ class Previewer:
         Raises the errors of compilation, `ModelError` for a model that is unknown or not allowed, and `LimitError` for
         a query that takes more time or memory than `limits` allow.
         """
-        payload = {"query": query.to_json(), "model": model_name, "limits": (limits or Limits()).to_json()}
-        key = json.dumps(payload)
-        with self._mutex:
-            if key in self._remembered:
-                self._remembered.move_to_end(key)
-                return self._remembered[key]
-        preview = Preview.from_json(self._call(payload)["preview"])
-        with self._mutex:
-            self._remembered[key] = preview
-            if len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
-        return preview
-
-    def close(self) -> None:
-        """End the child processes."""
-        if self._pool is not None:
-            self._pool.close()
-
-    def _call_pool(self, payload: dict[str, Any]) -> Mapping[str, Any]:
-        assert self._pool is not None
-        limits = payload["limits"]
-        try:
-            return self._pool.call(payload, limits["compile_seconds"], limits["compile_bytes"])
-        except RuntimeError as error:  # a bug, told with its traceback: for the log, not for the page
-            log.error("%s", error)
-            raise RelensError("The preview failed inside Relens; the log has the particulars.") from error
+        return self.ask({"query": query.to_json(), "model": model_name, "limits": (limits or Limits()).to_json()})

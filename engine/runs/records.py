@@ -19,6 +19,10 @@ class RunRecord:
     `engine.traversal.results.Progress` as JSON; {} before the first report. error: one sentence. stage: what a running
     run is busy with, such as "loading the model", and stage_fraction how far that is, 0 to 1, where it is known.
     device: what the worker uses, see `engine.runs.device`. versions: of relens, python, torch and transformers.
+
+    variety: which of its kind it is, see `engine.runs.search_words.variety`. name, note, pinned: a person's own.
+    deleted: since when it is in the bin, from which it can be restored; None where it is not. origin: of a run that was
+    imported, its "id" where it was made, and when it was "exported" and "imported"; else None.
     """
 
     id: str
@@ -39,6 +43,12 @@ class RunRecord:
     versions: dict[str, str]
     worker_id: str | None
     device: dict[str, Any]
+    variety: str = ""
+    name: str = ""
+    note: str = ""
+    pinned: bool = False
+    deleted: float | None = None
+    origin: dict[str, Any] | None = None
 
     @property
     def is_live(self) -> bool:

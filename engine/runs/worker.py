@@ -112,6 +112,7 @@ class Worker:
         while not self._ending.is_set():
             try:
                 self._pulse.beat()
+                self._store.purge()
             except StoreError as error:
                 self._complaints.warn(error)
                 self._ending.wait(STORE_REST_SECONDS)
@@ -162,6 +163,10 @@ class Worker:
 
     def _carry_out(self, run: RunRecord) -> Status:
         specification = specification_from_json(run.specification)
+        if isinstance(specification, StudySpecification) and not specification.study.needs_model:
+            # What is loaded stays loaded, for the next run that asks for it.
+            self._record(run, None)
+            return self._study(run, specification, None)
         model = self._model_called(specification.model, run)
         self._record(run, model)
         if isinstance(specification, InspectSpecification):
@@ -179,21 +184,21 @@ class Worker:
         self._tell(run, "searching")
         return self._see_through(run, search, model)
 
-    def _study(self, run: RunRecord, specification: StudySpecification, model: LoadedModel) -> Status:
+    def _study(self, run: RunRecord, specification: StudySpecification, model: LoadedModel | None) -> Status:
         finished = done_units(self._store.rows(run.id))
         study = self._services.begin_study(model, specification, finished, self._should_leave)
         self._tell(run, "working")
         return self._see_through(run, study, model)
 
-    def _see_through(self, run: RunRecord, search: RunningSearch, model: LoadedModel) -> Status:
-        """Work until the end, or until it is time to leave."""
+    def _see_through(self, run: RunRecord, search: RunningSearch, model: LoadedModel | None) -> Status:
+        """Work until the end, or until it is time to leave. model: the one that is asked, None where none is."""
         carry_out_search(
             self._store,
             run.id,
             search,
             self._should_leave,
             lambda: self._pulse.figures,
-            lambda: self._answer_inspections(run.model, model),
+            lambda: None if model is None else self._answer_inspections(run.model, model),
         )
         if not search.finished or search.progress.ended == "stopped":
             raise Left
@@ -239,11 +244,12 @@ class Worker:
         except StoreError as error:
             self._complaints.warn(error)
 
-    def _record(self, run: RunRecord, model: LoadedModel) -> None:
-        """Write down what a run was done with."""
+    def _record(self, run: RunRecord, model: LoadedModel | None) -> None:
+        """Write down what a run was done with; a study that needs no language model tells of its own in its rows."""
+        fingerprint = None if model is None else model.fingerprint
         patiently(
             lambda: self._store.report(
-                run.id, model_fingerprint=model.fingerprint, versions=versions(), device=self._pulse.figures
+                run.id, model_fingerprint=fingerprint, versions=versions(), device=self._pulse.figures
             )
         )
 

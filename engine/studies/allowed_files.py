@@ -15,14 +15,26 @@ from engine import settings
 from engine.errors import QueryError
 from engine.studies.study import Study
 
+#: Characters of a name that a complaint repeats.
+_LONGEST_SHOWN = 200
+
 
 def check_files(study: Study) -> None:
     """Raises `QueryError` for a file outside the folders of `engine.settings.texts_folders`, links followed."""
     folders = [folder.resolve() for folder in settings.texts_folders()]
     for name in study.files():
-        path = Path(name).expanduser().resolve()
-        if not any(path.is_relative_to(folder) for folder in folders):
+        path = _resolved(name)
+        if path is None or not any(path.is_relative_to(folder) for folder in folders):
+            shown = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
             raise QueryError(
-                f"The dashboard may not read {name!r}: upload the text, or let the operator name its folder in"
+                f"The dashboard may not read {shown!r}: upload the text, or let the operator name its folder in"
                 " RELENS_TEXTS."
             )
+
+
+def _resolved(name: str) -> Path | None:
+    """The path without links; None for what is no path, such as one with a null character or of nobody's home."""
+    try:
+        return Path(name).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None

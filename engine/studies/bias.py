@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from engine.errors import QueryError, RegexError
 from engine.language.reading import Reader
 from engine.language.syntax import parse_regex
+from engine.language.tree import matches_empty
 from engine.query import Boundary, Decoding, Distribution, Edits, Encoding, Limits, Query, Sampling, Traversal
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.edit_positions import edit_positions
@@ -229,16 +230,17 @@ def _check(what: str, expressions: tuple[str, ...]) -> None:
     if len(expressions) < 2:
         raise QueryError(f"There is nothing to compare with fewer than two {what}s.")
     for place, expression in enumerate(expressions):
+        named = f"The {what} {expression if len(expression) <= 80 else expression[:79] + '…'!r}"
         if expression in expressions[:place]:
-            raise QueryError(f"The {what} {expression!r} is there twice.")
+            raise QueryError(f"{named} is there twice.")
         try:
-            parse_regex(expression, Limits(), "pattern")
+            tree = parse_regex(expression, Limits(), "pattern")
         except RegexError as error:
-            raise QueryError(f"The {what} {expression!r} is not a regular expression: {error}") from error
+            raise QueryError(f"{named} is not a regular expression: {error}") from error
         if not expression.strip():
             raise QueryError(f"A {what} is empty.")
-        if re.fullmatch(expression, ""):
-            raise QueryError(f"The {what} {expression!r} also matches no text at all, and could not be told from none.")
+        if matches_empty(tree):
+            raise QueryError(f"{named} also matches no text at all, and could not be told from none.")
 
 
 def _which(groups: dict[str, str | None], what: str, count: int) -> int | None:

@@ -18,6 +18,7 @@ from itertools import combinations
 from typing import Any
 
 from engine.paired import PairedTest, holm, paired_test, proportion
+from engine.percent import percent
 from engine.query import Record
 from engine.statistics import Estimate
 from engine.studies.cloze import ANSWER, LABELS, VARIANTS
@@ -206,7 +207,7 @@ def _verdict(variants: Sequence[VariantResult], comparisons: Sequence[Comparison
             words = ", ".join(f"“{each.word}”" for each in result.frequent if each.count > 1)
             if words:
                 share = sum(each.share for each in result.frequent if each.count > 1)
-                yield f"Of the answers with {result.label}, {share:.0%} are {words}."
+                yield f"Of the answers with {result.label}, {percent(share)} are {words}."
     if errors := max(result.errors for result in variants):
         passages = "1 passage" if errors == 1 else f"{errors} passages"
         yield f"{passages} could not be asked in at least one way, and do not count there."
@@ -221,7 +222,7 @@ def _accuracy_sentence(result: VariantResult) -> str:
         return f"{said}."
     return (
         f"{said}; {result.undecided} more were cut before their answer was certain, so without that limit"
-        f" it would be between {result.accuracy.value:.0%} and {result.at_most:.0%} of these passages."
+        f" it would be between {percent(result.accuracy.value)} and {percent(result.at_most)} of these passages."
     )
 
 
@@ -237,4 +238,4 @@ def _comparison_sentence(comparison: Comparison) -> str:
 
 
 def _interval(estimate: Estimate) -> str:
-    return f"{estimate.value:.0%}, 95 % interval {estimate.low:.0%} to {estimate.high:.0%}"
+    return f"{percent(estimate.value)}, 95 % interval {percent(estimate.low)} to {percent(estimate.high)}"

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError
 from engine.language.syntax import parse_regex
+from engine.percent import percent
 from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
 from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
 from engine.traversal.results import Match
@@ -267,7 +268,7 @@ def _verdict(findings: KnowledgeFindings) -> Iterator[str]:
         outcome = "the right one" if knows_choice else f"“{findings.chosen}”, which is wrong"
         yield (
             f"Of {findings.choices} choices the model prefers {outcome};"
-            f" the right one has {findings.truth_share:.1%} of the probability among them."
+            f" the right one has {percent(findings.truth_share, 1)} of the probability among them."
         )
     if findings.has_truth is not None:
         outcome = (

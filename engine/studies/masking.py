@@ -20,7 +20,16 @@ from engine.studies.word_lists import key_of
 DOT = "·"
 
 #: The fields that hold text of an input or of a model: in rows, in findings, and in a study's own JSON.
-TEXT_FIELDS = frozenset({"sentence", "prompt", "word", "words", "text", "first_text", "written"})
+TEXT_FIELDS = frozenset(
+    {
+        *("sentence", "prompt", "word", "words", "text", "first_text", "written", "error"),
+        # Of trigger search, where texts are lists of words.
+        *("target", "targets", "input", "inputs", "reply", "projected", "projected_reply", "reason", "unknown"),
+        *("trigger_tokens", "target_tokens"),
+        # Of brute force, where an object may have targets for its keys.
+        *("examples", "output", "whole", "parts"),
+    }
+)
 
 #: A word of fewer letters has too many neighbours: "fat" is one letter away from "cat".
 _FEWEST_LETTERS = 4
@@ -63,6 +72,8 @@ class Masker:
         if isinstance(value, str):
             return self(value) if name in TEXT_FIELDS else value
         if isinstance(value, Mapping):
+            if name in TEXT_FIELDS:
+                return {self(key): self._value(name, item) for key, item in value.items()}
             return self._fields(value)
         if isinstance(value, Sequence):
             return [self._value(name, item) for item in value]

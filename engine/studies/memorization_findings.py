@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.percent import percent
 from engine.query import Record
 from engine.studies.memorization import BATCH, MATCH, METHOD, SEARCH, SUMMARY, Tally
 from engine.studies.study import DONE, ROW, UNIT, current_rows
@@ -222,15 +223,15 @@ def _comparison(search: MethodFinding, found: Sequence[MethodFinding]) -> list[s
     most = max(duplicates, key=lambda finding: finding.duplicate_share or 0.0)
     return [
         sentence,
-        f"{best.method[0].upper()}{best.method[1:]}: {best.completion_rate or 0.0:.0%} of the attempts are a match, and"
-        f" {best.duplicate_share or 0.0:.0%} of the matches repeat an earlier one; the most repeat with {most.method}"
-        f" ({most.duplicate_share or 0.0:.0%}).",
+        f"{best.method[0].upper()}{best.method[1:]}: {percent(best.completion_rate or 0.0)} of the attempts are a"
+        f" match, and {percent(best.duplicate_share or 0.0)} of the matches repeat an earlier one; the most repeat with"
+        f" {most.method} ({percent(most.duplicate_share or 0.0)}).",
     ]
 
 
 def _percent(share: float) -> str:
     """A share in words that does not call a few none, nor nearly all all."""
-    return f"{share:.0%}" if share in (0.0, 1.0) or 0.01 <= share < 0.995 else f"{100 * share:.3g}%"
+    return percent(share) if share in (0.0, 1.0) or 0.01 <= share < 0.995 else f"{100 * share:.3g} %"
 
 
 def _strings(count: int) -> str:

@@ -40,20 +40,23 @@ GROWTH = 1.3
 class Attempt:
     """One sample. continuation: the bytes that follow `prefix`, up to the first token that is not text.
 
-    tokens: how many were drawn, an end-of-text token included and nothing after it.
+    tokens: how many were drawn, an end-of-text token included and nothing after it. token_ids: those that spell the
+    continuation.
     """
 
     prefix: str
     continuation: bytes
     tokens: int
+    token_ids: tuple[int, ...] = ()
 
 
 class SampledGeneration:
     """Attempts of `new_tokens` tokens, in batches.
 
     prefixes: prompt strings and how likely each is in proportion; each attempt continues one. longest_batch: the
-    seconds that a batch may be expected to take, but for the first. seconds_model: within the network so far; seeded,
-    so the attempts are the same again as long as the batches are.
+    seconds that a batch may be expected to take, but for the first. batch: the size of every batch, None for what is
+    quick. seconds_model: within the network so far; seeded, so the attempts are the same again as long as the batches
+    are, and with `batch` always.
 
     Raises `QueryError` for nothing to continue, `ModelError` where prompt and attempt do not fit the model.
     """
@@ -68,6 +71,7 @@ class SampledGeneration:
         seed: int = 0,
         longest_batch: float = 2.0,
         most: int | None = None,
+        batch: int | None = None,
     ) -> None:
         self._model = model
         self._forward = Forward(model.network)
@@ -75,7 +79,8 @@ class SampledGeneration:
         self._decoding = decoding
         self._random = random.Random(seed)
         self._generator = torch.Generator(model.device).manual_seed(seed)
-        self._sizes = _BatchSizes(min(most or 1 << 30, CEILINGS.get(model.device.type, CEILINGS["cpu"])), longest_batch)
+        ceiling = min(most or 1 << 30, CEILINGS.get(model.device.type, CEILINGS["cpu"]))
+        self._sizes = _BatchSizes(ceiling, longest_batch, batch)
         self._texts = [text for text, _ in prefixes]
         self._chances = [chance for _, chance in prefixes]
         begin = [] if model.begin_of_text is None else [model.begin_of_text]
@@ -161,17 +166,18 @@ class SampledGeneration:
         spelled = self._model.tokenizer.vocabulary.token_bytes
         ends = (place for place, token in enumerate(row) if token >= len(spelled) or spelled[token] is None)
         end = next(ends, len(row))
-        return Attempt(text, self._model.tokenizer.decode_bytes(row[:end], continues=True), len(row))
+        spelled_by_row = self._model.tokenizer.decode_bytes(row[:end], continues=True)
+        return Attempt(text, spelled_by_row, len(row), tuple(row[:end]))
 
 
 class _BatchSizes:
     """Powers of two, doubled while that is worth it."""
 
-    def __init__(self, most: int, longest: float) -> None:
-        self.next = min(FIRST_BATCH, most)
+    def __init__(self, most: int, longest: float, always: int | None = None) -> None:
+        self.next = always or min(FIRST_BATCH, most)
         self._most, self._longest = most, longest
         self._best_rate = 0.0
-        self._settled = False
+        self._settled = always is not None
 
     def observe(self, size: int, seconds: float) -> None:
         rate = size / max(seconds, 1e-9)

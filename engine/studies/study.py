@@ -62,6 +62,8 @@ class Study(Record):
     #: What it is called, and what it finds out, for people.
     title: ClassVar[str]
     question: ClassVar[str]
+    #: Whether it asks the language model of the bench; a study that trains a model of its own does not.
+    needs_model: ClassVar[bool] = True
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

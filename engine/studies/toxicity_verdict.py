@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from engine.percent import percent
 from engine.statistics import Estimate
 from engine.studies.toxicity import BASELINE, EDITED, ENCODED, WIDEST
 from engine.studies.toxicity_findings import ToxicityFindings
@@ -75,9 +76,11 @@ def _unprompted_verdict(findings: ToxicityFindings) -> Iterable[str]:
     )
     edited = sum(kind.share for kind in findings.kinds if kind.is_edited)
     other = sum(kind.share for kind in findings.kinds if not kind.is_canonical)
-    yield f"{edited:.0%} of these matches are edited, and {other:.0%} are not in the tokenizer's own encoding."
+    yield (
+        f"{percent(edited)} of these matches are edited, and {percent(other)} are not in the tokenizer's own encoding."
+    )
     if widest.largest_share > 0.5 and widest.inputs > 1:
-        yield f"A single sentence has {widest.largest_share:.0%} of them, so these shares say little about others."
+        yield f"A single sentence has {percent(widest.largest_share)} of them, so these shares say little about others."
 
 
 def _cautions(findings: ToxicityFindings) -> Iterable[str]:
@@ -101,7 +104,7 @@ def _cautions(findings: ToxicityFindings) -> Iterable[str]:
 
 
 def _percent(estimate: Estimate) -> str:
-    return f"{estimate.value:.0%}, between {estimate.low:.0%} and {estimate.high:.0%}"
+    return f"{percent(estimate.value)}, between {percent(estimate.low)} and {percent(estimate.high)}"
 
 
 def _counted(count: int, one: str, many: str) -> str:

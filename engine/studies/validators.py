@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from engine import settings
 from engine.errors import QueryError
 from engine.language.language import LanguageCompiler
 from engine.query import Limits, Query, Record
@@ -65,8 +66,8 @@ class OfForm(Record):
 class Answers(Record):
     """The string is an address whose web server answers a HEAD request with a status below 300 (ReLM section 4.1).
 
-    allowed: must be said, because it makes this machine ask strangers for what a model wrote. seconds: for each;
-    per_second: the most that are asked in a second.
+    allowed: must be said, because it makes this machine ask strangers for what a model wrote; where RELENS_HTTPS is 0
+    even that does not help. seconds: for each; per_second: the most that are asked in a second.
     """
 
     kind: ClassVar[str] = "answers"
@@ -111,6 +112,8 @@ def check_settings(validator: Validator) -> None:
         raise QueryError("The list of known values is empty.")
     if isinstance(validator, OfForm) and not validator.regex:
         raise QueryError("The regular expression that a valid match has is empty.")
+    if isinstance(validator, Answers) and not settings.https_allowed():
+        raise QueryError("The operator of this machine has forbidden to ask web servers (RELENS_HTTPS).")
     if isinstance(validator, Answers) and not validator.allowed:
         raise QueryError("Asking web servers whether an address exists has to be allowed first.")
 
@@ -121,7 +124,7 @@ def open_validator(
     """The check that a specification describes.
 
     Raises `QueryError` and `LimitError` for a text that cannot be read, a regular expression that cannot be compiled,
-    an empty list, and web servers that nobody allowed to ask.
+    an empty list, and web servers that nobody allowed to ask, or the operator forbids to.
     """
     check_settings(validator)
     if isinstance(validator, InText):

@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.language.automaton import ByteAutomaton
 from engine.tokens.annotated import BoundaryTable
+from engine.tokens.boundaries import BoundaryAutomaton
 from engine.tokens.merges import PairTest
 from engine.tokens.pretokenizer import boundary_automaton
 from engine.tokens.tokenizer import BYTE_LEVEL, Tokenizer, bytes_of_drawing, steps
@@ -27,8 +28,12 @@ FIRST_UNSTABLE_BYTE = 0xCC
 
 @dataclass(frozen=True, eq=False)
 class ByteLevelTables:
-    """Boundary table, pair test, what `ignore_merges` adds, and whether texts are normalized first."""
+    """Boundary table, pair test, what `ignore_merges` adds, and whether texts are normalized first.
 
+    pre_tokenizer: the automaton that the table is made of, for cutting a single text.
+    """
+
+    pre_tokenizer: BoundaryAutomaton
     boundaries: BoundaryTable
     pairs: PairTest
     whole: WholePreTokens
@@ -73,6 +78,7 @@ def _make_tables(tokenizer: Tokenizer) -> ByteLevelTables | None:
     ):
         return None  # a word of ordinary text would become a special token
     return ByteLevelTables(
+        pre_tokenizer=boundaries,
         boundaries=BoundaryTable.of(boundaries, class_decoder(boundaries.class_edges, boundaries.class_ids)),
         pairs=pairs,
         whole=WholePreTokens(pairs, spelled if ignores_merges else []),

@@ -31,6 +31,7 @@ import heapq
 import itertools
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,16 @@ Booleans = npt.NDArray[np.bool_]
 NONE = -1
 #: Tokens whose refused successors are remembered; up to tens of kilobytes each.
 REMEMBERED_TOKENS = 2048
+
+
+class Merge(NamedTuple):
+    """One step of BPE: `left` and `right`, whose border is at byte `position` of the pre-token, become `product`."""
+
+    rank: int
+    left: int
+    right: int
+    product: int
+    position: int
 
 
 class PairTest:
@@ -290,13 +301,19 @@ class PairTest:
         """BPE of one pre-token. Bytes that have no token of their own are left out, as the library does."""
         return self._run(data)[0]
 
+    def merges_of(self, data: bytes) -> list[Merge]:
+        """The merges that BPE makes in one pre-token, in the order in which it makes them."""
+        return self._run(data)[1]
+
     def _run_bpe(self, token: int) -> list[tuple[int, int]]:
         """The last merge of the token's own run, in a list; an empty list when BPE makes no single token of it."""
-        tokens, last = self._run(self._token_bytes[token] or b"")
-        return [last] if tokens == [token] and last else []
+        tokens, made = self._run(self._token_bytes[token] or b"")
+        return [(made[-1].left, made[-1].right)] if tokens == [token] and made else []
 
-    def _run(self, data: bytes) -> tuple[list[int], tuple[int, int] | None]:
-        tokens: list[int] = [self._single[symbol] for symbol in self._symbols(data) if symbol in self._single]
+    def _run(self, data: bytes) -> tuple[list[int], list[Merge]]:
+        symbols = [symbol for symbol in self._symbols(data) if symbol in self._single]
+        tokens: list[int] = [self._single[symbol] for symbol in symbols]
+        begins = [0, *itertools.accumulate(map(len, symbols))]
         following = [*range(1, len(tokens)), NONE]
         before = list(range(-1, len(tokens) - 1))
         queue = [
@@ -305,13 +322,13 @@ class PairTest:
             if pair in self._merge
         ]
         heapq.heapify(queue)
-        last = None
+        made: list[Merge] = []
         while queue:
-            _, index, pair = heapq.heappop(queue)
+            rank, index, pair = heapq.heappop(queue)
             after = following[index]
             if tokens[index] != pair[0] or after == NONE or tokens[after] != pair[1]:
                 continue  # one of the two was taken by another merge
-            last = pair
+            made.append(Merge(rank, *pair, self._merge[pair][1], begins[after]))
             tokens[index], tokens[after] = self._merge[pair][1], NONE
             following[index] = following[after]
             if following[index] != NONE:
@@ -321,7 +338,7 @@ class PairTest:
                     new = (tokens[start], tokens[following[start]])
                     if new in self._merge:
                         heapq.heappush(queue, (self._merge[new][0], start, new))
-        return [token for token in tokens if token != NONE], last
+        return [token for token in tokens if token != NONE], made
 
 
 def _bytes(data: bytes) -> list[bytes]:

@@ -37,12 +37,61 @@ def test_a_file_is_gone_on_with(asked, tmp_path, capsys):
     assert main([*asked, "--output", str(file)]) == 0
     lines = file.read_text().splitlines()
     # Cut short in the midst of a line of the second unit.
-    file.write_text("\n".join([*lines[:4], lines[4][:7]]) + "")
+    file.write_text("\n".join([*lines[:5], lines[5][:7]]) + "")
     assert main([*asked, "--output", str(file)]) == 0
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert sum(row["row"] == "begin" and row["unit"] == "0" for row in rows) == 1
     assert [row["count"] for row in rows_of(rows, "count")] == [0, 0, 1]
     assert capsys.readouterr().out == ""
+
+
+def test_a_file_begins_with_its_settings(asked, tiny_model_folder, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    assert main([*asked, "--output", str(file)]) == 0
+    first, *rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert first == {
+        "unit": "",
+        "row": "settings",
+        "study": {"kind": "counting", "counts": [1, 2], "pause": 0.0},
+        "model": str(tiny_model_folder),
+    }
+    assert rows_of([first, *rows], "count") == rows_of(rows, "count")
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--set", "counts=[1, 3]"], "counts is [1, 2] there, and [1, 3] here."),
+        (["--model", "another"], 'and "another" here.'),
+        (["--set", f"counts={list(range(1, 99))}"], "… here."),
+    ],
+)
+def test_rows_of_other_settings_are_not_added(asked, tmp_path, capsys, more, sentence):
+    file = tmp_path / "rows.jsonl"
+    assert main([*asked, "--output", str(file)]) == 0
+    before = file.read_bytes()
+    assert main([*asked, *more, "--output", str(file)]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"The file {file} holds rows of other settings: ")
+    assert sentence in said
+    assert file.read_bytes() == before
+
+
+def test_a_file_without_settings_is_gone_on_with(asked, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    assert main([*asked, "--output", str(file)]) == 0
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[1:]))
+    assert main([*asked, "--output", str(file)]) == 0
+    assert file.read_text() == "".join(lines[1:])
+
+
+@pytest.mark.parametrize("study", ["null", "[]", '{"counts": {}}'])
+def test_settings_that_are_none_are_other_ones(asked, tmp_path, capsys, study):
+    file = tmp_path / "rows.jsonl"
+    file.write_text(f'{{"unit": "", "row": "settings", "study": {study}}}\n')
+    assert main([*asked, "--output", str(file)]) == 2
+    assert "other settings" in capsys.readouterr().err
 
 
 def test_the_studies_are_listed(capsys):

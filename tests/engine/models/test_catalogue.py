@@ -77,3 +77,12 @@ def test_allowed_folders_and_names_are_offered(allow: pytest.MonkeyPatch, tmp_pa
     offered = available_models()
     assert [entry.name for entry in offered] == ["gpt2", str(tmp_path), "Me/mine"]
     assert [entry.kind for entry in offered] == [Kind.HUB, Kind.FOLDER, Kind.HUB]
+
+
+@pytest.mark.parametrize(
+    "name", ["word " * 2000, "/" + "a" * 5000, "~nobody-of-this-name/m", "a\0b", "/a\0b", "\ud800"]
+)
+def test_what_no_file_system_takes_is_a_sentence(name):
+    assert not is_allowed(name)
+    with pytest.raises(ModelError):
+        check_allowed(name)

@@ -6,17 +6,15 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import sqlalchemy
-import tokenizers
 
 from engine.runs.database import metadata
 from engine.runs.store import Store
 from engine.runs.worker import Worker
-from engine.tokens.tokenizer import Tokenizer
 from tests.engine.runs.fakes import FakeServices
 
 ROOT = Path(__file__).parents[3]
@@ -73,12 +71,12 @@ def worker(store, services) -> Iterator[Worker]:
 
 
 @pytest.fixture
-def start_worker(url) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts worker processes with the fake services; they are killed at the end of the test."""
+def start_process() -> Iterator[Callable[[Sequence[str]], subprocess.Popen[bytes]]]:
+    """Starts processes, which are killed at the end of the test."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(*arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen([*FAKE_WORKER, "--store", url, *arguments], cwd=ROOT, stderr=subprocess.DEVNULL)
+    def start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
         started.append(process)
         return process
 
@@ -88,17 +86,7 @@ def start_worker(url) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
         process.wait()
 
 
-@pytest.fixture(scope="session")
-def byte_tokenizer() -> Tokenizer:
-    """A byte-level BPE tokenizer with every byte, and merges learnt from very little text."""
-    model = tokenizers.Tokenizer(tokenizers.models.BPE())
-    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    model.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=300,
-        initial_alphabet=sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet()),
-        special_tokens=["<|endoftext|>"],
-        show_progress=False,
-    )
-    model.train_from_iterator(["ab abc abab cab the cat sat, a dog ran " * 20], trainer)
-    return Tokenizer.from_json(model.to_str(), name="bytes", begin_of_text=0, end_of_text=0)
+@pytest.fixture
+def start_worker(url, start_process) -> Callable[..., subprocess.Popen[bytes]]:
+    """Starts worker processes with the fake services."""
+    return lambda *arguments: start_process([*FAKE_WORKER, "--store", url, *arguments])

@@ -108,7 +108,7 @@ def counting_previewer(byte_tokenizer, calls: list[str]) -> Previewer:
 
 
 def test_the_last_previews_are_remembered(byte_tokenizer, monkeypatch):
-    monkeypatch.setattr("engine.runs.preview.REMEMBERED", 2)
+    monkeypatch.setattr("engine.runs.warm_answers.REMEMBERED", 2)
     calls: list[str] = []
     previewer = counting_previewer(byte_tokenizer, calls)
     for pattern in ("a", "b", "a", "c", "a", "b"):

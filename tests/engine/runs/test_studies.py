@@ -70,3 +70,13 @@ def test_only_a_study_that_is_over_and_undone_can_be_resumed(store, worker):
     for run in (search, study):
         with pytest.raises(QueryError, match="could be resumed"):
             store.resume(run)
+
+
+def test_a_study_that_needs_no_model_loads_none(store, worker, services, monkeypatch):
+    monkeypatch.setattr(CountingStudy, "needs_model", False)
+    run = store.submit(StudySpecification("missing", CountingStudy((1,))))
+    wait_until(lambda: store.get(run).status not in ("queued", "running"))
+    assert store.get(run).status == "done"
+    assert store.get(run).versions
+    assert not store.get(run).model_fingerprint
+    assert services.loaded == []

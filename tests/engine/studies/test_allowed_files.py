@@ -52,3 +52,11 @@ def test_the_operator_may_allow_a_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_TEXTS", f"{tmp_path / 'corpus'}, /nowhere")
     for study in studies(tmp_path / "corpus" / "part" / "a.txt"):
         check_files(study)
+
+
+@pytest.mark.parametrize("path", ["a\x00b", "~nobody-of-this-name/a.txt", "x" * 100_000, "/".join("ab" * 9_000)])
+def test_what_is_no_path_is_refused_in_one_sentence(path):
+    for study in studies(path):
+        with pytest.raises(QueryError, match="may not read") as refused:
+            check_files(study)
+        assert len(refused.value.sentence) < 400

@@ -68,7 +68,7 @@ def test_no_difference_is_claimed_that_chance_could_make():
     findings = cloze_findings(rows_of_counts(5, 1, 4, 10))
     assert not any("finds more than" in sentence for sentence in findings.verdict)
     assert any("no two ways" in sentence for sentence in findings.verdict)
-    assert "30%" in findings.verdict[0]
+    assert "30 %" in findings.verdict[0]
 
 
 def test_what_was_cut_is_neither_right_nor_compared():
@@ -86,7 +86,7 @@ def test_what_was_cut_is_neither_right_nor_compared():
     assert terminated.at_most == pytest.approx(2 / 3)
     assert (no_stop.asked, no_stop.right, no_stop.errors) == (2, 2, 1)
     assert findings.comparisons[0].test.pairs == 1
-    assert "between 33% and 67%" in findings.verdict[0]
+    assert "between 33 % and 67 %" in findings.verdict[0]
     assert findings.verdict[-1].startswith("1 passage could not be asked")
 
 
@@ -120,7 +120,7 @@ def test_frequent_answers_and_truths():
     assert baseline.frequent_share == pytest.approx(11 / 12)
     assert baseline.truth_listed == 12
     assert [(each.word, each.share) for each in findings.truths] == [("dog", 1.0)]
-    assert any("67% are “the”, “a”" in sentence for sentence in findings.verdict)
+    assert any("67 % are “the”, “a”" in sentence for sentence in findings.verdict)
 
 
 def test_a_chunk_asked_again_counts_once():

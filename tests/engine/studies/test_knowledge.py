@@ -133,7 +133,7 @@ def verdict(chosen: str, rank: int | None, has_truth: bool) -> str:
 
 def test_verdicts_say_no_more_than_the_rows():
     known = verdict("a", 1, True)
-    assert "prefers the right one; the right one has 70.0%" in known
+    assert "prefers the right one; the right one has 70.0 %" in known
     assert "the most likely; its probability is 0.25" in known
     assert "has the right answer in it" in known
     assert "picks the answer when it is shown" not in known

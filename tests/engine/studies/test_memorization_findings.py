@@ -58,15 +58,15 @@ def test_each_method_is_counted_and_compared_with_the_best_n():
 
 def test_the_verdict_says_the_ratio_and_what_was_repeated():
     text = " ".join(verdict(SEARCHED + SHORT + LONG))
-    assert "found 20 strings, of which 16 (80%) are valid." in text
+    assert "found 20 strings, of which 16 (80 %) are valid." in text
     assert "2 times as many valid strings a second as the best of sampling (sampled 16): 4 against 2." in text
-    assert "50% of the matches repeat an earlier one" in text
+    assert "50 % of the matches repeat an earlier one" in text
     assert "unfinished" not in text
 
 
 def test_a_few_in_a_thousand_are_not_called_none():
     rows = method(SEARCH, [[(f"s{number}", number < 4) for number in range(1000)]])
-    assert "of which 4 (0.4%) are valid" in verdict(rows)[0]
+    assert "of which 4 (0.4 %) are valid" in verdict(rows)[0]
 
 
 def test_a_slower_search_is_called_slower():
@@ -103,7 +103,7 @@ def test_recall_counts_the_matches_that_had_to_be_looked_at():
     assert [curve.at(examined) for examined in range(6)] == [0.0, 0.0, 0.25, 0.25, 0.25, 0.5]
     assert curve.examined[-1] == 5
     assert findings(rows)[0].recall == 0.5
-    assert "Shortest path: 2 of 4 known values (50%), the last of them as match 5 of 5." in verdict(rows)
+    assert "Shortest path: 2 of 4 known values (50 %), the last of them as match 5 of 5." in verdict(rows)
     nothing = method("sampled 1", [[("x", False)]], known=4)
     assert verdict(rows + nothing)[-1] == "Sampled 1: 0 of 4 known values among 1 examined matches."
     assert recall_curves(SEARCHED) == ()

@@ -141,8 +141,8 @@ def test_volume_kinds_and_characters():
     assert verdict(findings) == (
         "Without any prompt, it can write 1 of 2 sentences word for word.",
         "With one edit and all encodings, there are 4 matches of 1 of 2 sentences, 2.0 a sentence over all.",
-        "50% of these matches are edited, and 50% are not in the tokenizer's own encoding.",
-        "A single sentence has 100% of them, so these shares say little about others.",
+        "50 % of these matches are edited, and 50 % are not in the tokenizer's own encoding.",
+        "A single sentence has 100 % of them, so these shares say little about others.",
         "With only 2 inputs, the intervals are wide and say little of other texts.",
         "1 search ended before a match was found or ruled out, so the rates may be too low.",
         "2 searches for whole sentences ended at a limit, so there may be more matches.",

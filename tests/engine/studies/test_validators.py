@@ -50,6 +50,20 @@ def test_what_is_incomplete_is_refused_before_anything_runs(validator, sentence)
         MemorizationStudy(validator=validator).units()
 
 
+@pytest.mark.parametrize(("value", "forbids"), [("0", True), (" No ", True), ("", False), ("1", False)])
+def test_an_operator_can_forbid_to_ask_web_servers(monkeypatch, value, forbids):
+    monkeypatch.setenv("RELENS_HTTPS", value)
+    study = MemorizationStudy(validator=Answers(allowed=True))
+    if forbids:
+        with pytest.raises(QueryError, match="operator of this machine has forbidden"):
+            open_validator(study.validator)
+        with pytest.raises(QueryError, match="operator of this machine has forbidden"):
+            study.units()
+    else:
+        assert open_validator(study.validator).known is None
+        assert study.units()
+
+
 def test_what_cannot_be_opened_is_refused(tmp_path):
     with pytest.raises(QueryError, match="There is no file"):
         open_validator(InText(str(tmp_path / "nothing")))

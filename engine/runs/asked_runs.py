@@ -1,0 +1,162 @@
+"""The store as a page sees it: asking for a run, following it, stopping it, asking again."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sql
+
+from engine import settings
+from engine.errors import LimitError, QueryError
+from engine.runs.database import from_text, rows_table, runs_table, schema_table, to_text
+from engine.runs.records import QueueState, RunRecord
+from engine.runs.search_words import search_words, variety
+from engine.runs.specification import (
+    Specification,
+    StudySpecification,
+    specification_from_json,
+    specification_to_json,
+)
+from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, read_run, run_record
+
+#: The longest description of a run that is taken, in characters of JSON.
+LONGEST_SPECIFICATION = 1_000_000
+
+
+class AskedRuns(StorePart):
+    """What a page asks for, and what becomes of it."""
+
+    def submit(self, specification: Specification) -> str:
+        """Queue a run and return its id.
+
+        Raises `LimitError` when too many runs wait already (RELENS_QUEUE), or when the run is described by more text
+        than any query needs.
+        """
+        data = specification_to_json(specification)
+        described = to_text(data)
+        if len(described) > LONGEST_SPECIFICATION:
+            raise LimitError(
+                f"A run may be described by {LONGEST_SPECIFICATION:,} characters; this one takes {len(described):,}.",
+                limit="specification",
+            )
+        run_id = secrets.token_hex(8)
+        longest = settings.queue_length()
+        with self._database.writing() as connection:
+            connection.execute(sql.select(schema_table.c.version).with_for_update())
+            waiting = connection.scalar(count_runs(runs_table.c.status == "queued")) or 0
+            if waiting >= longest:
+                raise LimitError(
+                    f"{waiting} runs are waiting already, which is as many as this place allows; try again later.",
+                    limit="RELENS_QUEUE",
+                )
+            connection.execute(
+                runs_table.insert().values(
+                    id=run_id,
+                    kind=specification.kind,
+                    status="queued",
+                    model=specification.model,
+                    specification=described,
+                    created=time.time(),
+                    variety=variety(data),
+                    search_words=search_words(data, "", "", specification.model),
+                )
+            )
+        return run_id
+
+    def get(self, run_id: str) -> RunRecord | None:
+        """The run as it stands, or None where there is none of that id."""
+        with self._database.reading() as connection:
+            return read_run(connection, run_id)
+
+    def rows(self, run_id: str, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+        """The rows numbered above `after`, in order; each is what the worker wrote, with its "number" (from 1)."""
+        kept = sql.select(runs_table.c.id).where(runs_table.c.id == run_id, is_kept())
+        query = (
+            sql.select(rows_table.c.number, rows_table.c.data)
+            .where(rows_table.c.run_id == run_id, rows_table.c.number > after, rows_table.c.run_id.in_(kept))
+            .order_by(rows_table.c.number)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            found = connection.execute(query).all()
+        return [{**from_text(data), "number": number} for number, data in found]
+
+    def recent(self, limit: int = 50, kinds: Sequence[str] = ("search",)) -> list[RunRecord]:
+        """The newest runs of these kinds, newest first."""
+        query = (
+            sql.select(runs_table)
+            .where(runs_table.c.kind.in_(kinds), is_kept())
+            .order_by(runs_table.c.sequence.desc())
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [run_record(row) for row in connection.execute(query).mappings()]
+
+    def queue_position(self, run_id: str) -> int | None:
+        """Place of a waiting run in the queue, 1 for the next to start; None where it does not wait."""
+        with self._database.reading() as connection:
+            run = connection.execute(
+                sql.select(runs_table.c.sequence, runs_table.c.kind).where(
+                    runs_table.c.id == run_id, runs_table.c.status == "queued"
+                )
+            ).one_or_none()
+            if run is None:
+                return None
+            before = connection.scalar(
+                count_runs(
+                    runs_table.c.status == "queued",
+                    (runs_table.c.kind == INSPECT) == (run.kind == INSPECT),
+                    runs_table.c.sequence < run.sequence,
+                )
+            )
+        return (before or 0) + 1
+
+    def queue(self) -> QueueState:
+        """How many runs wait and run, inspections not counted."""
+        with self._database.reading() as connection:
+            counts = {
+                status: connection.scalar(count_runs(runs_table.c.status == status, runs_table.c.kind != INSPECT)) or 0
+                for status in ("queued", "running")
+            }
+        return QueueState(waiting=counts["queued"], running=counts["running"])
+
+    def request_stop(self, run_id: str) -> None:
+        """Ask for the end of a run: a waiting one is stopped here and now, a running one by its worker."""
+        chosen = runs_table.update().where(runs_table.c.id == run_id)
+        with self._database.writing() as connection:
+            connection.execute(
+                chosen.where(runs_table.c.status == "queued").values(
+                    status="stopped", ended=time.time(), stop_requested=True
+                )
+            )
+            connection.execute(chosen.where(runs_table.c.status == "running").values(stop_requested=True))
+
+    def repeat(self, run_id: str) -> str:
+        """Submit the specification of a run again; returns the id of the new run. `QueryError` if there is no run."""
+        run = self.get(run_id)
+        if run is None:
+            raise QueryError(f"There is no run {run_id!r} to repeat.")
+        return self.submit(specification_from_json(run.specification))
+
+    def resume(self, run_id: str) -> None:
+        """Queue a study again that was stopped, interrupted or failed; what it has done stays done.
+
+        Raises `QueryError` where there is no such run, it is no study, it is not over and undone, or it was imported:
+        what comes of this installation's model would be mixed with what came of another's.
+        """
+        chosen = runs_table.update().where(
+            runs_table.c.id == run_id,
+            runs_table.c.kind == StudySpecification.kind,
+            runs_table.c.status.in_(("stopped", "interrupted", "failed")),
+            runs_table.c.origin.is_(None),
+            is_kept(),
+        )
+        with self._database.writing() as connection:
+            resumed = connection.execute(
+                chosen.values(status="queued", stop_requested=False, error=None, ended=None, worker_id=None)
+            ).rowcount
+        if not resumed:
+            raise QueryError(f"There is no study {run_id!r} that could be resumed.")

@@ -1,0 +1,102 @@
+"""What differs between runs in what was asked, and in the circumstances under which it was answered.
+
+    {"query": {"prefix": "The man", "decoding": {"top_k": 40}}, ...}      query.prefix             The man | The woman
+    {"query": {"prefix": "The woman", "decoding": {"top_k": None}}, ...}  query.decoding.top_k          40 | None
+
+A specification is a tree, and most of two trees is alike. So each is laid flat, one line a leaf, and the lines that are
+the same for all are put aside. What is there for one run alone (the seed of a sample, beside a distribution) differs
+too; `ABSENT` stands where it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.runs.records import RunRecord
+
+
+class Absent:
+    """The value of a setting that a run does not have."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One leaf of several specifications: its path, "query.decoding.top_k", and its value in each, in their order."""
+
+    path: str
+    values: tuple[Any, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is not the same for all."""
+        return any(_unlike(self.values[0], value) for value in self.values[1:])
+
+
+def flattened(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """The leaves by their paths, in order; a list of plain values is one leaf, and so is an empty object."""
+    leaves: dict[str, Any] = {}
+    _flatten(specification, "", leaves)
+    return leaves
+
+
+def settings_of(specifications: Sequence[Mapping[str, Any]]) -> list[Setting]:
+    """Every setting that one of these has, in the order in which they first come; those that differ, and those not."""
+    flat = [flattened(specification) for specification in specifications]
+    paths = dict.fromkeys(path for leaves in flat for path in leaves)
+    return [Setting(path, tuple(leaves.get(path, ABSENT) for leaves in flat)) for path in paths]
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """Whether runs were answered by the same model and program; a field is False where that is known not to be so.
+
+    models: the names asked for. fingerprints: weights, configuration and tokenizer, of runs of the same name.
+    versions: the names of programs (relens, torch, ...) that were of different versions. unfinished: places of runs
+    that are not done. imported: places of runs from elsewhere.
+    """
+
+    models: bool
+    fingerprints: bool
+    versions: tuple[str, ...]
+    unfinished: tuple[int, ...]
+    imported: tuple[int, ...]
+
+
+def circumstances(runs: Sequence[RunRecord]) -> Circumstances:
+    """How far these runs were answered under the same circumstances."""
+    by_model: dict[str, set[str]] = {}
+    for run in runs:
+        if run.model_fingerprint:
+            by_model.setdefault(run.model, set()).add(run.model_fingerprint)
+    names = dict.fromkeys(name for run in runs for name in run.versions)
+    return Circumstances(
+        models=len({run.model for run in runs}) <= 1,
+        fingerprints=all(len(found) <= 1 for found in by_model.values()),
+        versions=tuple(name for name in names if len({run.versions[name] for run in runs if name in run.versions}) > 1),
+        unfinished=tuple(place for place, run in enumerate(runs) if run.status != "done"),
+        imported=tuple(place for place, run in enumerate(runs) if run.origin is not None),
+    )
+
+
+def _flatten(value: Mapping[str, Any], path: str, leaves: dict[str, Any]) -> None:
+    for name, item in value.items():
+        here = f"{path}.{name}" if path else str(name)
+        if isinstance(item, Mapping) and item:
+            _flatten(item, here, leaves)
+        elif isinstance(item, (list, tuple)) and any(isinstance(part, Mapping) for part in item):
+            _flatten({str(place): part for place, part in enumerate(item, 1)}, here, leaves)
+        else:
+            leaves[here] = item
+
+
+def _unlike(first: Any, second: Any) -> bool:
+    # True and 1 are equal in Python, and are different settings.
+    return type(first) is not type(second) or bool(first != second)

@@ -1,0 +1,223 @@
+"""Runs as a person comes back to them: found by their words, named, noted, pinned, deleted and restored.
+
+    store.find("washington born", varieties=("sampling",))   pinned ones first, then the newest
+    store.rename(run, "Birth dates, top-k 40")
+    store.delete(run)                                        gone from every list, its rows kept for a while
+    store.restore(run)                                       as it was
+
+Deleting only marks a run, so that it can be undone; what was deleted longer than `RELENS_KEEP_DELETED` days ago is
+removed for good at the next deletion, or when a worker starts. A run that is still going is stopped by it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sql
+
+from engine import settings
+from engine.errors import LimitError, QueryError
+from engine.runs.database import from_text, runs_table
+from engine.runs.records import ENDED, RunRecord
+from engine.runs.search_words import ESCAPE, like_patterns, search_words
+from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, run_record
+
+LONGEST_NAME, LONGEST_NOTE = 200, 10_000
+#: Of what is looked for, this many characters are read.
+_LONGEST_SEARCH = 400
+
+
+class History(StorePart):
+    """Finding runs, and what a person does with them."""
+
+    def find(
+        self,
+        text: str = "",
+        *,
+        kinds: Collection[str] = (),
+        varieties: Collection[str] = (),
+        statuses: Collection[str] = (),
+        models: Collection[str] = (),
+        pinned: bool | None = None,
+        deleted: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[RunRecord]:
+        """The runs with all words of `text` in their name, note, model or question, whatever the case of its letters.
+
+        Each filter is off where it is empty. varieties: as `RunRecord.variety`. deleted: those in the bin in place of
+        the others. Pinned ones first, then the newest; inspections are never among them.
+        """
+        conditions = _conditions(text, kinds, varieties, statuses, models, pinned, deleted)
+        query = (
+            sql.select(runs_table)
+            .where(*conditions)
+            .order_by(runs_table.c.pinned.desc(), runs_table.c.sequence.desc())
+            .limit(limit)
+            .offset(offset)
+        )
+        with self._database.reading() as connection:
+            return [run_record(row) for row in connection.execute(query).mappings()]
+
+    def count(
+        self,
+        text: str = "",
+        *,
+        kinds: Collection[str] = (),
+        varieties: Collection[str] = (),
+        statuses: Collection[str] = (),
+        models: Collection[str] = (),
+        pinned: bool | None = None,
+        deleted: bool = False,
+    ) -> int:
+        """How many runs `find` has with these filters."""
+        conditions = _conditions(text, kinds, varieties, statuses, models, pinned, deleted)
+        with self._database.reading() as connection:
+            return connection.scalar(count_runs(*conditions)) or 0
+
+    def beginning_with(self, letters: str, limit: int = 2) -> list[RunRecord]:
+        """Runs whose id begins with these letters; none for no letters."""
+        if not letters:
+            return []
+        query = (
+            sql.select(runs_table)
+            .where(runs_table.c.id.startswith(letters, autoescape=True), runs_table.c.kind != INSPECT, is_kept())
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [run_record(row) for row in connection.execute(query).mappings()]
+
+    def models(self) -> list[str]:
+        """The models that runs were asked of, by name."""
+        query = sql.select(runs_table.c.model).where(is_kept(), runs_table.c.kind != INSPECT).distinct()
+        with self._database.reading() as connection:
+            return sorted(connection.scalars(query))
+
+    def fingerprint_here(self, model: str) -> str | None:
+        """The fingerprint that the model of that name last had on this installation; None where that is not known."""
+        query = (
+            sql.select(runs_table.c.model_fingerprint)
+            .where(
+                runs_table.c.model == model,
+                runs_table.c.model_fingerprint.is_not(None),
+                runs_table.c.origin.is_(None),
+            )
+            .order_by(runs_table.c.started.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.scalar(query)
+
+    def rename(self, run_id: str, name: str) -> None:
+        """Give a run a name, "" for none. `LimitError` for one that is too long, `QueryError` where there is no run."""
+        self._describe(run_id, name=clean_line(name, LONGEST_NAME, "name"))
+
+    def annotate(self, run_id: str, note: str) -> None:
+        """Give a run a note in place of the one it has. Errors as of `rename`."""
+        self._describe(run_id, note=clean_text(note, LONGEST_NOTE, "note"))
+
+    def pin(self, run_id: str, pinned: bool = True) -> None:
+        """Keep a run above the others, or no longer. `QueryError` where there is no run."""
+        with self._database.writing() as connection:
+            changed = connection.execute(
+                runs_table.update().where(runs_table.c.id == run_id, is_kept()).values(pinned=pinned)
+            ).rowcount
+        if not changed:
+            raise _missing(run_id)
+
+    def delete(self, run_id: str) -> None:
+        """Put a run into the bin, stopping it where it is not over; what has been there too long is removed."""
+        now = time.time()
+        chosen = runs_table.update().where(runs_table.c.id == run_id, is_kept())
+        with self._database.writing() as connection:
+            connection.execute(
+                chosen.where(runs_table.c.status.not_in(ENDED)).values(
+                    status="stopped", ended=now, stop_requested=True, stage="", stage_fraction=None
+                )
+            )
+            connection.execute(chosen.values(deleted=now))
+        self.purge()
+
+    def restore(self, run_id: str) -> None:
+        """Take a run out of the bin, as it was. `QueryError` where it is not in it any more."""
+        with self._database.writing() as connection:
+            restored = connection.execute(
+                runs_table.update()
+                .where(runs_table.c.id == run_id, runs_table.c.deleted.is_not(None))
+                .values(deleted=None)
+            ).rowcount
+        if not restored:
+            raise QueryError(f"The run {run_id!r} cannot be restored: it is not among the deleted ones (any more).")
+
+    def purge(self, older_than: float | None = None) -> int:
+        """Remove for good, with their rows, the runs that were deleted over `older_than` seconds ago; how many.
+
+        None: as long as RELENS_KEEP_DELETED says.
+        """
+        keep = settings.keep_deleted_seconds() if older_than is None else older_than
+        with self._database.writing() as connection:
+            return connection.execute(
+                runs_table.delete().where(runs_table.c.deleted.is_not(None), runs_table.c.deleted <= time.time() - keep)
+            ).rowcount
+
+    def _describe(self, run_id: str, **changes: str) -> None:
+        """Change name or note, and with it the words that the run is found by."""
+        chosen = sql.and_(runs_table.c.id == run_id, is_kept())
+        columns = runs_table.c
+        with self._database.writing() as connection:
+            found = connection.execute(
+                sql.select(columns.specification, columns.name, columns.note, columns.model).where(chosen)
+            ).one_or_none()
+            if found is None:
+                raise _missing(run_id)
+            now: dict[str, Any] = {"name": found.name, "note": found.note} | changes
+            words = search_words(from_text(found.specification), now["name"], now["note"], found.model)
+            connection.execute(runs_table.update().where(chosen).values(**now, search_words=words))
+
+
+def clean_line(text: str, longest: int, what: str) -> str:
+    """`text` in one line, as a database takes it. Raises `LimitError` where it is too long."""
+    return clean_text(" ".join(text.split()), longest, what)
+
+
+def clean_text(text: str, longest: int, what: str) -> str:
+    """`text` without what databases refuse, and without blanks around it. Raises `LimitError` where it is too long."""
+    text = text.replace("\0", "").encode("utf-8", "replace").decode().strip()
+    if len(text) > longest:
+        raise LimitError(
+            f"The {what} of a run may have {longest:,} characters; this one has {len(text):,}.", limit=what
+        )
+    return text
+
+
+def _conditions(
+    text: str,
+    kinds: Collection[str],
+    varieties: Collection[str],
+    statuses: Collection[str],
+    models: Collection[str],
+    pinned: bool | None,
+    deleted: bool,
+) -> list[sql.ColumnElement[bool]]:
+    columns = runs_table.c
+    conditions = [columns.kind != INSPECT, columns.deleted.is_not(None) if deleted else is_kept()]
+    for column, values in (
+        (columns.kind, kinds),
+        (columns.variety, varieties),
+        (columns.status, statuses),
+        (columns.model, models),
+    ):
+        if values:
+            conditions.append(column.in_(values))
+    if pinned is not None:
+        conditions.append(columns.pinned.is_(pinned))
+    conditions += [
+        columns.search_words.like(pattern, escape=ESCAPE) for pattern in like_patterns(text[:_LONGEST_SEARCH])
+    ]
+    return conditions
+
+
+def _missing(run_id: str) -> QueryError:
+    return QueryError(f"There is no run {run_id!r} (any more).")

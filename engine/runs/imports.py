@@ -1,0 +1,73 @@
+"""Runs of other installations in this store: as they came out there, marked as imported, to compare and to repeat."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+from sqlalchemy.engine import Connection
+
+from engine.errors import LimitError
+from engine.runs.asked_runs import LONGEST_SPECIFICATION
+from engine.runs.database import rows_table, runs_table, to_text
+from engine.runs.run_file import RunFile, specification_of
+from engine.runs.search_words import search_words, variety
+from engine.runs.store_part import StorePart
+
+#: Rows that are written at once.
+_BATCH = 1_000
+
+
+class Imports(StorePart):
+    """Taking in runs that were made elsewhere."""
+
+    def import_run(self, run: RunFile) -> str:
+        """Keep a run that was read from a file, with its own times and versions; returns the id it has here.
+
+        It is all there or, where the store cannot be written, not at all. Raises `LimitError` where it is described by
+        more text than any query needs.
+        """
+        specification = specification_of(run)
+        described = to_text(specification)
+        if len(described) > LONGEST_SPECIFICATION:
+            raise LimitError(
+                f"A run may be described by {LONGEST_SPECIFICATION:,} characters; this one takes {len(described):,}.",
+                limit="specification",
+            )
+        run_id = secrets.token_hex(8)
+        model = run.specification.model
+        origin = {"id": run.id, "exported": run.exported, "imported": time.time()}
+        with self._database.writing() as connection:
+            connection.execute(
+                runs_table.insert().values(
+                    id=run_id,
+                    kind=run.specification.kind,
+                    variety=variety(specification),
+                    status=run.status,
+                    model=model,
+                    specification=described,
+                    progress=to_text(run.progress),
+                    error=run.error,
+                    created=run.created,
+                    started=run.started,
+                    ended=run.ended,
+                    row_count=len(run.rows),
+                    model_fingerprint=run.model_fingerprint,
+                    versions=to_text(run.versions),
+                    name=run.name,
+                    note=run.note,
+                    search_words=search_words(specification, run.name, run.note, model),
+                    origin=to_text(origin),
+                )
+            )
+            _write_rows(connection, run_id, run)
+        return run_id
+
+
+def _write_rows(connection: Connection, run_id: str, run: RunFile) -> None:
+    for start in range(0, len(run.rows), _BATCH):
+        batch = run.rows[start : start + _BATCH]
+        connection.execute(
+            rows_table.insert(),
+            [{"run_id": run_id, "number": number, "data": to_text(row)} for number, row in enumerate(batch, start + 1)],
+        )

@@ -1,0 +1,76 @@
+"""Stores made by earlier versions of the program, brought up to date where they are.
+
+    version 1   runs as they were asked for and came out
+    version 2   and what a person does with them: name, note, pin, deletion with undo, where an imported one is from
+
+Each step changes the tables and is told by the number of the version that it begins from. All steps run in the one
+transaction that also writes the new version, so a store is of one version or of the other, and a program that dies in
+between leaves it as it was. A step names columns and types by itself: the tables of `engine.runs.database` are those of
+today, and a step has to do what it did when it was written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+from sqlalchemy.schema import CreateColumn
+
+from engine.runs.search_words import search_words, variety
+
+#: Runs whose words are written at once.
+_BATCH = 500
+
+
+def migrate(connection: Connection, version: int, wanted: int) -> int:
+    """Take the tables from `version` as far towards `wanted` as there are steps; the version they are of then."""
+    while version < wanted and version in _STEPS:
+        _STEPS[version](connection)
+        version += 1
+    return version
+
+
+def _from_version_1(connection: Connection) -> None:
+    for column in (
+        sql.Column("variety", sql.String(32), nullable=False, server_default=""),
+        sql.Column("name", sql.Text, nullable=False, server_default=""),
+        sql.Column("note", sql.Text, nullable=False, server_default=""),
+        sql.Column("search_words", sql.Text, nullable=False, server_default=""),
+        sql.Column("pinned", sql.Boolean, nullable=False, server_default=sql.false()),
+        sql.Column("deleted", sql.Double),
+        sql.Column("origin", sql.Text),
+    ):
+        _add(connection, "runs", column)
+    names = ("sequence", "specification", "model", "variety", "search_words")
+    runs = sql.table("runs", *(sql.column(name) for name in names))
+    after = 0
+    while True:
+        batch = connection.execute(
+            sql.select(runs.c.sequence, runs.c.specification, runs.c.model)
+            .where(runs.c.sequence > after)
+            .order_by(runs.c.sequence)
+            .limit(_BATCH)
+        ).all()
+        if not batch:
+            return
+        for sequence, text, model in batch:
+            specification = json.loads(text)
+            connection.execute(
+                runs.update()
+                .where(runs.c.sequence == sequence)
+                .values(variety=variety(specification), search_words=search_words(specification, "", "", model))
+            )
+        after = batch[-1].sequence
+
+
+def _add(connection: Connection, table: str, column: sql.Column[Any]) -> None:
+    # A column is told to a database in its own words, which it has for one that is in a table.
+    sql.Table(table, sql.MetaData(), column)
+    definition = CreateColumn(column).compile(dialect=connection.dialect)
+    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {definition}")
+
+
+_STEPS: dict[int, Callable[[Connection], None]] = {1: _from_version_1}

@@ -1,0 +1,216 @@
+"""A run as one file, which another installation can open and repeat.
+
+    run.relens      gzip of lines of JSON, each an object on a line of its own, in ASCII
+
+    {"relens_run": 1, "specification": {...}, "status": "done", "rows": 2, "model_fingerprint": "3f2a...", ...}
+    {"text": "The cat", ...}
+    {"text": "The dog", ...}
+    {"end": true, "sha256": "9f86d0..."}
+
+The first line says of what version the file is and everything that the store knows of the run; then come its rows as
+the worker wrote them; the last line holds the SHA-256 of all the bytes before it, so that a file which was cut short or
+changed by accident is known. (By accident: whoever changes it on purpose can make a new checksum. A file proves nothing
+of who made it.)
+
+A file comes from anywhere. It is read as a stream and given up at the first thing that is not as it should be: too many
+bytes once unpacked, too long a line, a version or a kind of run that this program does not know, a question without
+meaning, a match whose numbers are none. What is left can be shown like a run that was made here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import LimitError, QueryError
+from engine.runs.database import to_text
+from engine.runs.records import ENDED, RunRecord, Status
+from engine.runs.run_file_checks import check_rows, checked_progress, checked_time, checked_versions, checked_words
+from engine.runs.specification import (
+    InspectSpecification,
+    Specification,
+    specification_from_json,
+    specification_to_json,
+)
+
+SUFFIX = ".relens"
+FORMAT_VERSION = 1
+
+#: What a file may hold: bytes once unpacked, bytes of a line, and rows.
+MOST_BYTES, LONGEST_LINE, MOST_ROWS = 128 << 20, 8 << 20, 500_000
+
+_NO_RUN = "This is no file of a run, or it is damaged."
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A run that was read from a file, checked. Times are unix seconds; id: what it was called where it was made."""
+
+    id: str
+    specification: Specification
+    status: Status
+    progress: dict[str, Any]
+    error: str | None
+    created: float
+    started: float | None
+    ended: float | None
+    model_fingerprint: str | None
+    versions: dict[str, str]
+    name: str
+    note: str
+    exported: float
+    rows: tuple[dict[str, Any], ...]
+
+
+def write_run(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """The file of a run that is over and its rows (as `Store.rows` gives them).
+
+    Raises `QueryError` where it is not over, or is no run that anybody comes back to, and `LimitError` where it has
+    more than `read_run` takes.
+    """
+    if run.is_live:
+        raise QueryError("This run is not over yet; stop it or wait for its end before it goes into a file.")
+    if run.kind == InspectSpecification.kind:
+        raise QueryError("Inspections are not put into files.")
+    head = {
+        "relens_run": FORMAT_VERSION,
+        "exported": time.time(),
+        "id": run.id,
+        "specification": run.specification,
+        "status": run.status,
+        "progress": run.progress,
+        "error": run.error,
+        "created": run.created,
+        "started": run.started,
+        "ended": run.ended,
+        "model_fingerprint": run.model_fingerprint,
+        "versions": run.versions,
+        "name": run.name,
+        "note": run.note,
+        "rows": len(rows),
+    }
+    if len(rows) > MOST_ROWS:
+        raise _too_many_rows()
+    digest = hashlib.sha256()
+    packed = io.BytesIO()
+    taken = 0
+    # Without a name and a time of its own, so that the same run makes the same bytes but for when it was exported.
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
+        for item in (head, *({name: row[name] for name in row if name != "number"} for row in rows)):
+            line = to_text(item).encode("ascii") + b"\n"
+            taken += len(line)
+            _check_size(line, taken)
+            digest.update(line)
+            file.write(line)
+        file.write(to_text({"end": True, "sha256": digest.hexdigest()}).encode("ascii") + b"\n")
+    return packed.getvalue()
+
+
+def read_run(data: bytes) -> RunFile:
+    """The run in the bytes of a file.
+
+    Raises `QueryError` for what is no such file, was damaged, is of a newer version or has no meaning here, and
+    `LimitError` for one that is too large.
+    """
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            return _read(file)
+    except (OSError, EOFError, zlib.error, OverflowError, RecursionError):  # also of numbers without end
+        raise QueryError(_NO_RUN) from None
+
+
+def _read(file: gzip.GzipFile) -> RunFile:
+    digest = hashlib.sha256()
+    lines = _lines(file)
+    first = next(lines, b"")
+    head = _object(first)
+    version = head.get("relens_run")
+    if type(version) is not int:
+        raise QueryError(_NO_RUN)
+    if version > FORMAT_VERSION:
+        raise QueryError("This file was made by a newer version of Relens; bring this one up to date to open it.")
+    digest.update(first)
+    rows: list[dict[str, Any]] = []
+    for line in lines:
+        item = _object(line)
+        if "sha256" in item and item.get("end") is True:
+            if item["sha256"] != digest.hexdigest() or head.get("rows") != len(rows):
+                raise QueryError("This file was changed or damaged since it was made: its checksum is another.")
+            if next(lines, None) is not None:
+                raise QueryError(_NO_RUN)
+            return _checked(head, rows)
+        if len(rows) >= MOST_ROWS:
+            raise _too_many_rows()
+        digest.update(line)
+        rows.append(item)
+    raise QueryError("This file ends too soon; it was not copied as a whole.")
+
+
+def _checked(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> RunFile:
+    specification = specification_from_json(head.get("specification") or {})
+    if isinstance(specification, InspectSpecification):
+        raise QueryError("Inspections are not put into files.")
+    status = head.get("status")
+    if status not in ENDED:
+        raise QueryError(f"The run of a file is over ({', '.join(ENDED)}), not {status!r}.")
+    error = head.get("error")
+    return RunFile(
+        id=checked_words(head.get("id"), "id", 64),
+        specification=specification,
+        status=status,
+        progress=checked_progress(specification, head.get("progress")),
+        error=None if error is None else checked_words(error, "error", 2_000),
+        created=checked_time(head.get("created"), "created") or 0.0,
+        started=checked_time(head.get("started"), "started"),
+        ended=checked_time(head.get("ended"), "ended"),
+        model_fingerprint=checked_words(head.get("model_fingerprint") or "", "model_fingerprint", 200) or None,
+        versions=checked_versions(head.get("versions")),
+        name=checked_words(head.get("name") or "", "name", 200),
+        note=checked_words(head.get("note") or "", "note", 10_000),
+        exported=checked_time(head.get("exported"), "exported") or 0.0,
+        rows=tuple(check_rows(specification, rows)),
+    )
+
+
+def specification_of(run: RunFile) -> dict[str, Any]:
+    """The specification as the store keeps it: written anew, so that it is only what was understood."""
+    return specification_to_json(run.specification)
+
+
+def _lines(file: gzip.GzipFile) -> Iterator[bytes]:
+    """The lines, each with its end; gives up where there is too much of anything."""
+    taken = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        taken += len(line)
+        _check_size(line, taken)
+        yield line
+
+
+def _check_size(line: bytes, taken: int) -> None:
+    if len(line) > LONGEST_LINE or taken > MOST_BYTES:
+        raise LimitError(
+            f"The file of a run may have {MOST_BYTES >> 20} MB before it is packed, and {LONGEST_LINE >> 20} MB in a "
+            "row; this run has more.",
+            limit="file",
+        )
+
+
+def _too_many_rows() -> LimitError:
+    return LimitError(f"The file of a run may hold {MOST_ROWS:,} rows; this run has more.", limit="rows")
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
+        item = None
+    if not isinstance(item, dict):
+        raise QueryError(_NO_RUN)
+    return item

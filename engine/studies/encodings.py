@@ -1,0 +1,225 @@
+"""What a model thinks of the encodings of one text, and whether it writes in other than canonical ones by itself.
+
+The text `The cat` has 32 encodings in SmolLM2's vocabulary. Each is a sequence of tokens, so each has a probability of
+its own; they exclude each other, since none is the beginning of another, and their sum is that of the text:
+
+    The ␣cat           1.3e-07                  the canonical one
+    The ␣ca t          5.9e-12                  all others together hold a small part, but not nothing
+    T he ␣cat          ...
+
+They are found in exact order of probability, by a search of the literal text in all encodings. A text with few
+encodings is exhausted, and the shares are exact; for a long one the search knows bounds. The canonical encoding is
+scored by itself, wherever it ranks.
+
+The second unit turns the question around: the model writes freely, and each text is encoded again and compared
+(`engine.studies.own_spelling`). Source: ReLM section 3.2, which found about 3 % of unprompted samples of GPT-2, and 2 %
+of GPT-2 XL, not to be canonical; it does not say how long they were, and longer ones have more room for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from engine.errors import NoEncodingError, QueryError
+from engine.pictures.labels import token_label
+from engine.query import Decoding, Encoding, Limits, Query, ShortestPath
+from engine.studies.own_spelling import first_difference, spelling_of
+from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.tokens.token_lattice import token_lattice
+from engine.traversal.results import Match
+
+if TYPE_CHECKING:
+    from engine.search_run import SearchRun
+    from engine.tokens.tokenizer import Tokenizer
+
+PROBABILITIES, SAMPLES = "probabilities", "samples"
+
+#: What rows tell: the canonical encoding's own score, one encoding, all of them; a batch of samples, one that differs.
+OWN, ENCODING, ALL, BATCH, EXAMPLE = "own", "encoding", "all", "batch", "example"
+
+_MOST_SAMPLES, _MOST_TOKENS, _MOST_PROMPTS = 100_000, 512, 100
+#: Samples of one batch. Always the same, so that a seed always gives the same samples.
+_BATCH = 24
+#: Samples that differ are shown up to this number.
+_MOST_EXAMPLES = 40
+
+
+@dataclass(frozen=True)
+class EncodingsStudy(Study):
+    """All encodings of a text under a model, and the encodings that the model samples.
+
+    text: its encodings are scored, "" for none. prefix: the text before it, in its canonical encoding. matches,
+    expansions: how many encodings, and how much work. samples: how many texts the model writes, 0 for none, of
+    sample_tokens tokens each, after one of the prompts ("" and no prompts at all: from the beginning of a text).
+    temperature: of both.
+    """
+
+    kind: ClassVar[str] = "encodings"
+    title: ClassVar[str] = "Encodings"
+    question: ClassVar[str] = "How much probability do other encodings hold, and does the model write them by itself?"
+
+    text: str = "The cat"
+    prefix: str = ""
+    matches: int = 1_000
+    expansions: int = 1_500
+    samples: int = 200
+    sample_tokens: int = 24
+    prompts: tuple[str, ...] = ()
+    temperature: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Decoding(temperature=self.temperature)
+        if self.matches < 1 or self.expansions < 1:
+            raise QueryError("The search among the encodings needs at least 1 match and 1 expansion.")
+        if not 0 <= self.samples <= _MOST_SAMPLES:
+            raise QueryError(f"There can be between 0 and {_MOST_SAMPLES:,} samples.")
+        if not 1 <= self.sample_tokens <= _MOST_TOKENS:
+            raise QueryError(f"A sample has between 1 and {_MOST_TOKENS} tokens.")
+        if len(self.prompts) > _MOST_PROMPTS:
+            raise QueryError(f"There can be at most {_MOST_PROMPTS} prompts.")
+        if self.seed < 0:
+            raise QueryError(f"The seed is at least 0, not {self.seed}.")
+
+    def units(self) -> tuple[Unit, ...]:
+        """Those of the two that are asked for. Raises `QueryError` where neither is."""
+        units = (
+            *([Unit(PROBABILITIES, "encodings of the text")] if self.text else []),
+            *([Unit(SAMPLES, "texts the model writes")] if self.samples else []),
+        )
+        if not units:
+            raise QueryError("There is neither a text whose encodings are scored nor a sample to draw.")
+        return units
+
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        """See `Study.carry_out`. Raises what `token_lattice`, a search and `SampledGeneration` raise."""
+        yield from (self._probabilities(bench) if unit.key == PROBABILITIES else self._samples(bench))
+
+    def _probabilities(self, bench: Bench) -> Iterator[Row | None]:
+        tokenizer = bench.model.tokenizer
+        lattice = token_lattice(self.text, tokenizer, continues=bool(self.prefix))
+        if not lattice.count:
+            raise NoEncodingError("The model's vocabulary has no encoding of this text.")
+        own: Match | None = None
+        if lattice.canonical is not None:
+            for match in _matches(self._ask(bench, Encoding.CANONICAL, Limits(matches=1, seconds=None))):
+                own = match or own
+                yield None
+        if own is not None:
+            yield {ROW: OWN, **_scored(own, tokenizer)}
+        limits = Limits(matches=self.matches, expansions=self.expansions, seconds=None)
+        run = self._ask(bench, Encoding.ALL, limits)
+        found = 0
+        for match in _matches(run):
+            if match is not None:
+                found += 1
+                yield {ROW: ENCODING, "rank": found, "is_canonical": match.is_canonical, **_scored(match, tokenizer)}
+            yield None
+        if bench.stop():
+            return
+        progress = run.progress
+        is_exhausted = progress.ended == "exhausted" or found == lattice.count
+        yield {
+            ROW: ALL,
+            # Text: there may be 2^199 of them, more than a column of numbers can hold.
+            "encodings": str(lattice.count),
+            "found": found,
+            "found_mass": progress.found_mass,
+            "remaining_mass": 0.0 if is_exhausted else progress.remaining_mass,
+            "expansions": progress.expansions,
+            "ended": "exhausted" if is_exhausted else progress.ended,
+        }
+
+    def _ask(self, bench: Bench, encoding: Encoding, limits: Limits) -> SearchRun:
+        from engine.search_run import search  # here, so that describing a study does without torch
+
+        query = Query(
+            prefix=re.escape(self.prefix),
+            pattern=re.escape(self.text),
+            encoding=encoding,
+            decoding=Decoding(temperature=self.temperature),
+            max_tokens=len(bench.model.tokenizer.encode(self.prefix)) + len(self.text.encode()) + 1,
+        )
+        return search(bench.model, query, ShortestPath("conditional"), limits, compiler=bench.compiler, stop=bench.stop)
+
+    def _samples(self, bench: Bench) -> Iterator[Row | None]:
+        from engine.studies.sampled_generation import SampledGeneration
+
+        tokenizer = bench.model.tokenizer
+        batches = SampledGeneration(
+            bench.model,
+            [(prompt, 1) for prompt in self.prompts] or [("", 1)],
+            self.sample_tokens,
+            Decoding(temperature=self.temperature),
+            seed=self.seed,
+            batch=_BATCH,
+        )
+        drawn = examples = 0
+        for batch in batches:
+            if bench.stop():
+                return
+            if batch is None:
+                yield None
+                continue
+            batch = batch[: self.samples - drawn]
+            drawn += len(batch)
+            spellings = [spelling_of(attempt.token_ids, tokenizer, bool(attempt.prefix)) for attempt in batch]
+            compared = [spelling for spelling in spellings if spelling.is_compared]
+            for attempt, spelling in zip(batch, spellings, strict=True):
+                difference = first_difference(spelling, tokenizer)
+                if difference is not None and examples < _MOST_EXAMPLES:
+                    examples += 1
+                    yield {
+                        ROW: EXAMPLE,
+                        "prompt": attempt.prefix,
+                        "text": tokenizer.decode(spelling.token_ids, bool(attempt.prefix)),
+                        "before": _labels(difference.before, tokenizer),
+                        "sampled": _labels(difference.sampled, tokenizer),
+                        "own": _labels(difference.own, tokenizer),
+                    }
+            yield {
+                ROW: BATCH,
+                "samples": len(batch),
+                "compared": len(compared),
+                "other": sum(not spelling.is_canonical for spelling in compared),
+                "tokens": sum(len(spelling.token_ids) for spelling in compared),
+            }
+            if drawn >= self.samples:
+                return
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """The sentences of `encodings_verdict`."""
+        from engine.studies.encodings_findings import encodings_findings, encodings_verdict  # which imports this module
+
+        return encodings_verdict(encodings_findings(rows), self)
+
+
+def _matches(run: SearchRun) -> Iterator[Match | None]:
+    """The matches of a search, and None after each round, so that a stop is noticed soon."""
+    while not run.finished:
+        yield from run.poll(0.0)
+        yield None
+
+
+def _scored(match: Match, tokenizer: Tokenizer) -> Row:
+    tokens = match.token_ids[match.prefix_tokens :]
+    return {
+        "tokens": list(tokens),
+        "labels": _labels(tokens, tokenizer),
+        "log_prob": match.log_prob,
+        "token_log_probs": list(match.token_log_probs[match.prefix_tokens :]),
+    }
+
+
+def _labels(tokens: Iterable[int], tokenizer: Tokenizer) -> list[str]:
+    return [token_label(token, tokenizer) for token in tokens]
+
+
+PRESETS: dict[str, EncodingsStudy] = {
+    "The cat": EncodingsStudy(),
+    "one long word": EncodingsStudy(text=" internationalization", prefix="The word is"),
+    "only the samples": EncodingsStudy(text="", samples=400),
+}

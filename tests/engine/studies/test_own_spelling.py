@@ -1,0 +1,61 @@
+"""Samples judged, against the tokenizer asked for the text."""
+
+from __future__ import annotations
+
+import random
+
+from engine.studies.own_spelling import first_difference, spelling_of
+
+
+def test_a_sample_in_other_tokens(byte_tokenizer):
+    own = byte_tokenizer.encode("the cat sat")
+    assert spelling_of(own, byte_tokenizer, False).is_canonical
+    letters = [byte_tokenizer.encode(letter)[0] for letter in "cab"]
+    other = [*byte_tokenizer.encode("the "), *letters]
+    spelling = spelling_of(other, byte_tokenizer, False)
+    assert spelling.is_compared
+    assert not spelling.is_canonical
+    assert list(spelling.own) == byte_tokenizer.encode("the cab")
+
+
+def test_a_cut_is_no_fault_of_the_models(byte_tokenizer):
+    own = byte_tokenizer.encode("the cat")
+    half = byte_tokenizer.encode("é")[:1]
+    blanks = byte_tokenizer.encode("\n") * 2
+    for end in (half, blanks, [*blanks, *half]):
+        spelling = spelling_of([*own, *end], byte_tokenizer, False)
+        assert spelling.token_ids == tuple(own)
+        assert spelling.is_canonical
+
+
+def test_what_spells_no_text_is_not_compared(byte_tokenizer):
+    half = byte_tokenizer.encode("é")[:1]
+    for tokens in ([], half, [*half, *byte_tokenizer.encode("a")], byte_tokenizer.encode("\n")):
+        assert not spelling_of(tokens, byte_tokenizer, False).is_compared
+        assert not spelling_of(tokens, byte_tokenizer, False).is_canonical
+
+
+def test_the_first_difference_spells_the_same_in_both(byte_tokenizer):
+    source = random.Random(1)
+    ids = {spelled: token for token, spelled in enumerate(byte_tokenizer.vocabulary.token_bytes) if spelled}
+    seen = 0
+    for _ in range(200):
+        data, tokens, place = b"the cab sat, abab cat", [], 0
+        while place < len(data):
+            ends = [end for end in range(place + 1, len(data) + 1) if data[place:end] in ids]
+            end = source.choice(ends)
+            tokens.append(ids[data[place:end]])
+            place = end
+        spelling = spelling_of(tokens, byte_tokenizer, False)
+        difference = first_difference(spelling, byte_tokenizer)
+        assert (difference is None) == spelling.is_canonical
+        if difference is None:
+            continue
+        seen += 1
+        sampled, own = (byte_tokenizer.decode_bytes(part) for part in (difference.sampled, difference.own))
+        assert sampled == own
+        assert difference.sampled != difference.own
+        assert difference.sampled[0] != difference.own[0]
+        begin = byte_tokenizer.decode_bytes(difference.before)
+        assert begin + sampled in data
+    assert seen > 100
