@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,7 +19,13 @@ from app.narrative import duration_text, probability_text
 from app.tables import told_apart
 from app.text import as_plotly, shortened, visible
 
+if TYPE_CHECKING:
+    from engine.statistics import Estimate
+
 BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
+
+#: Of the bars of intervals that lie on coloured ones: seen on these, on white and on black.
+INTERVAL_GREY = "#6B757E"
 
 #: Shown with every figure: save as a vector drawing, and no logo.
 CONFIG = {
@@ -29,6 +35,9 @@ CONFIG = {
 }
 
 MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
+
+#: Above the figure, side by side.
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,22 @@ class Chart:
 def hatched(shapes: str | Sequence[str]) -> dict[str, Any]:
     """White marks of these shapes over a bar's own colour; an empty shape leaves it plain."""
     return {"shape": shapes, "fgcolor": "rgba(255,255,255,0.8)", "fillmode": "overlay"}
+
+
+def interval_bars(values: Sequence[Estimate], **style: Any) -> dict[str, Any]:
+    """Bars from the low to the high end of each value's interval; style: their "color", "thickness", "width"."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [max(value.high - value.value, 0.0) for value in values],
+        "arrayminus": [max(value.value - value.low, 0.0) for value in values],
+        **style,
+    }
+
+
+def saved_as(picture: str, name: str) -> dict[str, Any]:
+    """`CONFIG` for a figure that is saved as "svg" or "png" under a name, twice as large."""
+    return CONFIG | {"toImageButtonOptions": {"format": picture, "filename": name, "scale": 2}}
 
 
 def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:

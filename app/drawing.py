@@ -9,6 +9,9 @@ number it had.
 Labels are untrusted text. DOT is text too, with its own escapes, entities and HTML-like labels; a label must not
 become any of these. `dot` runs in a process of its own with a time limit, on DOT that only this module writes, and
 colours are left to the page: nodes and arcs carry classes ("prefix", "final", "unfinished"), not colours.
+
+A lesson or a replay says with `Marks` what to look at: what is new, what was cut, where the search stands. Each mark
+has a colour on the page, and here a line, a weight or an arrow head of its own for who does not see the colour.
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Final
 
 from app.text import shortened
 from engine.runs.preview import Graph, GraphArc
@@ -28,16 +33,81 @@ _LABEL_LINES = 4
 #: Longer labels, such as lists of tokens, are not joined with others.
 _JOINABLE = 24
 
+#: What makes `dot` quicker: a random automaton of 150 states and 300 arcs takes 2 s so, and 12 s otherwise.
+_HURRIED = "splines=line; mclimit=0.3; nslimit=1; nslimit1=1;"
+
+#: An arc as `Marks` names it: source, target, label.
+ArcName = tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a mark is drawn, and what it says in words. `node`, `edge`: attributes in DOT."""
+
+    node: str
+    edge: str
+    meaning: str
+
+
+#: The words of a mark, the strongest first: where one state or arc could have two, say the first.
+STYLES: Final[Mapping[str, Style]] = {
+    "current": Style("penwidth=3.2", "penwidth=3.2, arrowsize=0.8", "looked at in this step"),
+    "new": Style("penwidth=2.4", "penwidth=2.4, arrowhead=vee, arrowsize=0.8", "new in this step"),
+    "removed": Style('style="dotted"', 'style="dotted", arrowhead=onormal', "removed in this step"),
+    "cut": Style('style="dashed"', 'style="dashed", arrowhead=tee', "cut: it cannot be taken"),
+    "match": Style("penwidth=2.2", "penwidth=2.2, arrowhead=dot", "part of a match"),
+    "frontier": Style('penwidth=1.8, style="dashed"', "penwidth=1.8, arrowhead=onormal", "on the frontier: open"),
+    "canonical": Style("penwidth=2", "penwidth=2, arrowhead=diamond", "part of the canonical encoding"),
+    "muted": Style("penwidth=0.6", "penwidth=0.6", "not part of what is shown here"),
+}
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What to point out in a graph. Styles are words of `STYLES`; arcs are named by `(source, target, label)`.
+
+    state_names: text in a state's ellipse instead of its number in a circle. state_notes, arc_notes: plain text that
+    the viewer shows with the details of the state or arc. What is not in the graph is passed over.
+    """
+
+    states: Mapping[int, str] = field(default_factory=dict)
+    arcs: Mapping[ArcName, str] = field(default_factory=dict)
+    state_names: Mapping[int, str] = field(default_factory=dict)
+    state_notes: Mapping[int, str] = field(default_factory=dict)
+    arc_notes: Mapping[ArcName, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        unknown = ({*self.states.values()} | {*self.arcs.values()}) - STYLES.keys()
+        if unknown:
+            raise ValueError(f"No such mark: {', '.join(sorted(unknown))}.")
+
+    @property
+    def touched(self) -> frozenset[int]:
+        """The states that say something of their own, or whose arcs do: no chain is joined through them."""
+        ends = {state for name in (*self.arcs, *self.arc_notes) for state in name[:2]}
+        return frozenset({*self.states, *self.state_names, *self.state_notes} | ends)
+
+
+#: Nothing in particular to look at.
+NO_MARKS: Final = Marks()
+
+
+def arc_name(arc: GraphArc) -> ArcName:
+    """How `Marks` names an arc."""
+    return arc.source, arc.target, arc.label
+
+
 _INVALID_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 #: Comments, fonts and colours in the SVG of `dot`. Labels cannot be taken for them: their `<` and quotes are escaped.
 _LOOKS = re.compile(r'<!-- .*? -->\n|(?: (?:font-family|font-size|stroke|fill)="(?:monospace|[\d.]+|black|none)")')
 
 
-def join_chains(graph: Graph, separator: str = "") -> Graph:
+def join_chains(graph: Graph, separator: str = "", kept: Collection[int] = ()) -> Graph:
     """`graph` without the states in the middle of chains; their labels are joined with `separator`.
 
-    A chain is never joined across the end of the prefix, nor through a state that is the start, final, or unfinished.
+    A chain is never joined across the end of the prefix, nor through a state that is the start, final, unfinished or
+    one of `kept`.
     The remaining states keep their numbers, so `shown_states` is still the largest number plus one.
     """
     arriving: dict[int, list[GraphArc]] = {}
@@ -45,7 +115,7 @@ def join_chains(graph: Graph, separator: str = "") -> Graph:
     for arc in graph.arcs:
         arriving.setdefault(arc.target, []).append(arc)
         leaving.setdefault(arc.source, []).append(arc)
-    fixed = {graph.start, *graph.finals, *graph.unfinished}
+    fixed = {graph.start, *graph.finals, *graph.unfinished, *kept}
 
     def inner(state: int) -> bool:
         before, after = arriving.get(state, []), leaving.get(state, [])
@@ -99,7 +169,13 @@ def nearest(graph: Graph, most_states: int) -> Graph:
             arcs.append(GraphArc(state, beyond, label, sum(arc.count for arc in cut), in_prefix))
             unfinished.append(beyond)
             beyond += 1
-    note = f"The {most_states} states nearest to the start are drawn; one marked … stands for what lies beyond it."
+    left_out = sum(arc.source not in kept or arc.target not in kept for arc in graph.arcs)
+    note = (
+        f"The {most_states} states nearest to the start are drawn; {len(order) - most_states:,} states and "
+        f"{left_out:,} arcs are not. One marked … stands for what lies beyond it."
+    )
+    if graph.unfinished:
+        note += " And what is drawn here is already only a part of the automaton."
     return replace(
         graph,
         arcs=tuple(arcs),
@@ -110,39 +186,66 @@ def nearest(graph: Graph, most_states: int) -> Graph:
     )
 
 
-def graph_to_dot(graph: Graph) -> str:
-    """DOT text of `graph`, left to right, with classes instead of colours; see the module for what is escaped."""
-    states = sorted({graph.start, *(arc.source for arc in graph.arcs), *(arc.target for arc in graph.arcs)})
-    finals, unfinished = set(graph.finals), set(graph.unfinished)
-    in_prefix = {arc.target for arc in graph.arcs if arc.in_prefix} | {
-        graph.start for arc in graph.arcs if arc.in_prefix and arc.source == graph.start
-    }
+def graph_to_dot(graph: Graph, marks: Marks = NO_MARKS, hurried: bool = False) -> str:
+    """DOT text of `graph`, left to right, with classes instead of colours; see the module for what is escaped.
+
+    A state's node has the id `state-7`, an arc's edge `arc-3` for its place in `graph.arcs`; their classes are what
+    they are ("prefix", "final", "unfinished") and how they are marked. hurried: straight arcs and fewer attempts to
+    keep them apart, for a graph that is too entangled to be laid out well in time.
+    """
     lines = [
         "digraph automaton {",
+        *([_HURRIED] if hurried else []),
         'rankdir=LR; bgcolor="transparent"; ranksep=0.35; nodesep=0.18; margin=0.06;',
         'node [shape=circle, fontname="monospace", fontsize=10, width=0.32, height=0.32, margin=0.02, fixedsize=true];',
         'edge [fontname="monospace", fontsize=12, arrowsize=0.6];',
         'entry [shape=point, width=0.05, height=0.05, label="", class="entry"];',
         f'entry -> {graph.start} [class="entry"];',
     ]
-    for state in states:
-        classes = " ".join(
-            name
-            for name, holds in (
-                ("prefix", state in in_prefix),
-                ("final", state in finals),
-                ("unfinished", state in unfinished),
-            )
-            if holds
-        )
-        shape = "doublecircle" if state in finals else "circle"
-        style = ', style="dashed"' if state in unfinished else ""
-        name = "…" if state in unfinished else state
-        lines.append(f'{state} [label="{name}", shape={shape}, class="{classes}"{style}];')
-    for arc in graph.arcs:
-        name = "prefix" if arc.in_prefix else ""
-        lines.append(f'{arc.source} -> {arc.target} [label="{quoted_label(arc.label)}", class="{name}"];')
+    in_prefix = prefix_states(graph)
+    finals, unfinished = set(graph.finals), set(graph.unfinished)
+    for state in drawn_states(graph):
+        what = {"prefix": state in in_prefix, "final": state in finals, "unfinished": state in unfinished}
+        lines.append(_node(state, [name for name, holds in what.items() if holds], marks))
+    lines += [_edge(place, arc, marks) for place, arc in enumerate(graph.arcs)]
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def drawn_states(graph: Graph) -> list[int]:
+    """The states that a picture of `graph` has, ascending: joined chains leave gaps."""
+    return sorted({graph.start, *(arc.source for arc in graph.arcs), *(arc.target for arc in graph.arcs)})
+
+
+def prefix_states(graph: Graph) -> set[int]:
+    """The states that the query's prefix runs through."""
+    given = [arc for arc in graph.arcs if arc.in_prefix]
+    return {arc.target for arc in given} | {graph.start for arc in given if arc.source == graph.start}
+
+
+def _node(state: int, classes: list[str], marks: Marks) -> str:
+    mark, name = marks.states.get(state), marks.state_names.get(state)
+    label = quoted_label(name) if name is not None else "…" if "unfinished" in classes else str(state)
+    attributes = [f'id="state-{state}"', f'label="{label}"', f'class="{" ".join([*classes, *filter(None, [mark])])}"']
+    if name is not None:
+        attributes += ["shape=ellipse", "fixedsize=false", "margin=0.06", f"peripheries={1 + ('final' in classes)}"]
+    else:
+        attributes.append("shape=doublecircle" if "final" in classes else "shape=circle")
+    if mark is not None:
+        attributes.append(STYLES[mark].node)
+    elif "unfinished" in classes:
+        attributes.append('style="dashed"')
+    elif "final" in classes:
+        attributes.append("penwidth=1.6")
+    return f"{state} [{', '.join(attributes)}];"
+
+
+def _edge(place: int, arc: GraphArc, marks: Marks) -> str:
+    mark = marks.arcs.get(arc_name(arc))
+    classes = " ".join([*(["prefix"] if arc.in_prefix else []), *filter(None, [mark])])
+    attributes = [f'id="arc-{place}"', f'label="{quoted_label(arc.label)}"', f'class="{classes}"']
+    if mark is not None:
+        attributes.append(STYLES[mark].edge)
+    return f"{arc.source} -> {arc.target} [{', '.join(attributes)}];"
 
 
 def quoted_label(label: str) -> str:
@@ -167,6 +270,11 @@ def wrapped(text: str, width: int = _LABEL_WIDTH, most_lines: int = _LABEL_LINES
     if text:
         lines[-1] = shortened(lines[-1] + text, max(len(lines[-1]), 1))
     return lines
+
+
+def has_dot() -> bool:
+    """Whether Graphviz is installed here."""
+    return shutil.which("dot") is not None
 
 
 @lru_cache(maxsize=512)

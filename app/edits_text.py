@@ -15,8 +15,8 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.narrative import count_text
 from app.text import as_html, visible
+from engine.counted import counted
 
 
 def edit_text(edit: Mapping[str, Any]) -> str:
@@ -35,7 +35,7 @@ def edits_text(edits: Sequence[Mapping[str, Any]]) -> str:
     """All edits of a match in one line; "none" where its text is as the query has it."""
     if not edits:
         return "none"
-    return f"{count_text(len(edits), 'edit')}: {', '.join(edit_text(edit) for edit in edits)}"
+    return f"{counted(len(edits), 'edit')}: {', '.join(edit_text(edit) for edit in edits)}"
 
 
 def marked_html(text: str, prefix_length: int, edits: Sequence[Mapping[str, Any]]) -> str:

@@ -15,7 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from app.narrative import count_text, interval_text, probability_text
+from app.narrative import interval_text, probability_text
+from engine.counted import counted
 from engine.runs.records import RunRecord
 from engine.statistics import Estimate, effective_sample_size, weighted_mass
 from engine.traversal.summaries import noncanonical_share
@@ -57,7 +58,7 @@ def _told(rows: pd.DataFrame, values: Sequence[str]) -> str:
     rest = len(rows) - len(told)
     if rest:
         # Without "and": more follow.
-        return f"{', '.join(told)}; {count_text(rest, 'other value shares', 'other values share')} the rest"
+        return f"{', '.join(told)}; {counted(rest, 'other value shares', 'other values share')} the rest"
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
@@ -89,7 +90,7 @@ def worth_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     if not matches:
         return ""
     worth = effective_sample_size([row["weight"] for row in rows], [row["count"] for row in rows])
-    draws = count_text(matches, "draw that is a match is", "draws that are matches are")
+    draws = counted(matches, "draw that is a match is", "draws that are matches are")
     if worth >= _UNEQUAL * matches:
         return f"The {draws} worth as many independent ones: their weights are nearly equal."
     advice = "; an exact distribution, or canonical encodings, will tell more" if worth < _FEW * matches else ""

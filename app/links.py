@@ -17,6 +17,9 @@ from app.form import Form
 #: The parameter that names the run to show; it is no part of a query.
 RUN = "run"
 
+#: The parameter that names the runs that are chosen in the history, or compared: their ids, by comma.
+CHOSEN = "runs"
+
 #: The parameters that say how results are viewed; they are no part of a query either.
 BY, GROUPS, GIVEN = "by", "groups", "given"
 VIEW = (BY, GROUPS, GIVEN)

@@ -18,16 +18,26 @@ if str(ROOT) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from app.components.frame import frame  # noqa: E402
-from app.study_views import study_views  # noqa: E402
+from app.components.frame import frame, name_page  # noqa: E402
+from app.components.keyboard import keyboard  # noqa: E402
+from app.components.page_words import page_words  # noqa: E402
+from app.study_views import module_name, study_views  # noqa: E402
+from app.whole_messages import send_all  # noqa: E402
 from engine.studies.catalogue import study_class  # noqa: E402
 
 _ICONS = {
     "bias": ":material/balance:",
+    "brute-force": ":material/apps:",
+    "causal-triggers": ":material/terminal:",
     "cloze": ":material/edit_note:",
+    "dialogue-model": ":material/model_training:",
     "knowledge": ":material/school:",
     "memorization": ":material/history_edu:",
+    "relaxation": ":material/blur_on:",
     "toxicity": ":material/report:",
+    "trigger-ablation": ":material/stacked_line_chart:",
+    "trigger-check": ":material/fact_check:",
+    "triggers": ":material/ads_click:",
 }
 
 start = st.Page(ROOT / "pages" / "start.py", title="Start", icon=":material/home:", default=True)
@@ -35,10 +45,32 @@ workbench = st.Page(
     ROOT / "pages" / "workbench.py", title="Workbench", icon=":material/experiment:", url_path="workbench"
 )
 studies = [
-    st.Page(ROOT / "pages" / f"{kind}.py", title=study_class(kind).title, icon=_ICONS.get(kind), url_path=kind)
+    st.Page(
+        ROOT / "pages" / f"{module_name(kind)}.py",
+        title=study_class(kind).title,
+        icon=_ICONS.get(kind),
+        url_path=kind,
+    )
     for kind in study_views()
 ]
+learn = [
+    st.Page(ROOT / "pages" / "automata.py", title="Automata", icon=":material/account_tree:", url_path="automata"),
+    st.Page(ROOT / "pages" / "tokens.py", title="Tokens", icon=":material/splitscreen:", url_path="tokens"),
+    st.Page(ROOT / "pages" / "replay.py", title="Search replay", icon=":material/replay:", url_path="replay"),
+    st.Page(ROOT / "pages" / "glossary.py", title="Glossary", icon=":material/menu_book:", url_path="glossary"),
+]
+runs = [
+    st.Page(ROOT / "pages" / "history.py", title="History", icon=":material/history:", url_path="history"),
+    st.Page(ROOT / "pages" / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
+    st.Page(ROOT / "pages" / "present.py", title="Present", icon=":material/slideshow:", url_path="present"),
+]
+send_all()
 frame()
-page = st.navigation({"": [start, workbench]} | ({"Studies": studies} if studies else {}), position="top")
+sections = {"": [start, workbench], "Studies": studies, "Learn": learn, "Runs": runs}
+page = st.navigation({name: pages for name, pages in sections.items() if pages}, position="top")
 st.session_state["workbench_page"] = workbench
+st.session_state["pages"] = {one.url_path: one for pages in sections.values() for one in pages}
+name_page(page.title)
+keyboard()
 page.run()
+page_words(page.url_path)

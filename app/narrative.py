@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from engine.counted import counted
 from engine.query import Distribution, Sampling, ShortestPath
 from engine.runs.records import RunRecord
 
@@ -81,11 +82,6 @@ def bytes_text(size: float) -> str:
     if size >= 1e6:
         return f"{size / 1e6:.0f} MB"
     return f"{size / 1e3:.0f} kB"
-
-
-def count_text(number: int, noun: str, plural: str | None = None) -> str:
-    """A counted noun: "1 match", "1,204 tokens"."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def mass_bounds(progress: Mapping[str, Any]) -> tuple[float, float]:
@@ -168,7 +164,7 @@ def ending_sentence(run: RunRecord) -> str:
         tolerance = run.specification.get("traversal", {}).get("tolerance", 0.0)
         return f"Settled with {rows}: what is still open is at most {probability_text(tolerance)} of what was found."
     if ended == "drawn":
-        return f"Complete: {count_text(sampled or 0, 'draw')}, {rows} among them."
+        return f"Complete: {counted(sampled or 0, 'draw')}, {rows} among them."
     limits = run.specification.get("limits", {})
     reached = {
         "matches": "That is as many matches as you asked for"
@@ -200,8 +196,8 @@ def work_sentence(run: RunRecord) -> str:
     expansions = int(progress.get("expansions", 0))
     if expansions:
         parts.append(
-            f"the model was asked about {count_text(expansions, 'state')} in "
-            + count_text(int(progress.get("forwards", 0)), "call")
+            f"the model was asked about {counted(expansions, 'state')} in "
+            + counted(int(progress.get("forwards", 0)), "call")
         )
     model = float(progress.get("seconds_model", 0.0))
     if total > 0.5:
@@ -241,14 +237,14 @@ def fraction_done(run: RunRecord) -> float:
 
 def _found(run: RunRecord) -> str:
     if traversal_kind(run) == Sampling.kind:
-        return count_text(run.row_count, "different match", "different matches")
-    return count_text(run.row_count, "match", "matches")
+        return counted(run.row_count, "different match", "different matches")
+    return counted(run.row_count, "match", "matches")
 
 
 def _drawn(run: RunRecord) -> str:
     wanted = int(run.specification.get("traversal", {}).get("count", 0))
     ended = draws(run) or 0
-    return f"{ended:,} of {wanted:,} drawn" if ended < wanted else count_text(ended, "draw")
+    return f"{ended:,} of {wanted:,} drawn" if ended < wanted else counted(ended, "draw")
 
 
 def _open_ratio(progress: Mapping[str, Any]) -> float:

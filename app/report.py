@@ -3,8 +3,8 @@
     verdict, figures, tables        what was found
     specification, Python, command  how to do it again
 
-Plotly's script is in it once, and a policy in its head forbids the browser to fetch anything. Every text is escaped
-where it is put in; figures are data that plotly writes with its own escapes.
+The frame of the file is `app.self_contained`. Every text is escaped where it is put in; figures are data that plotly
+writes with its own escapes.
 """
 
 from __future__ import annotations
@@ -14,20 +14,25 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pandas as pd
-from plotly.offline import get_plotlyjs
 
-from app.narrative import count_text, duration_text
+from app.narrative import duration_text
+from app.self_contained import html_file
 from app.studies.view import Figure, StudyView, Table
 from app.study_narrative import ending_sentence, units_sentence
 from app.study_snippets import study_command, study_python
 from app.text import as_html
+from engine.counted import counted
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
+from engine.studies.masking import Masker
+
+_MASKED = (
+    "Words are masked in this file. To repeat the study, or to read it with the words, open its page, switch on “Show "
+    "the words” there and save the report again."
+)
 
 #: Lines of a table that a report shows; all rows are in the files that can be downloaded beside it.
 _MOST_LINES = 500
-
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 _STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; color: #1C2733; background: #fff; max-width: 68rem; margin: 2rem auto;
@@ -60,15 +65,18 @@ def study_report(
     verdict: Sequence[str],
     figures: Sequence[Figure],
     tables: Sequence[Table],
+    mask: Masker | None = None,
 ) -> bytes:
-    """The file, in UTF-8. verdict, figures and tables: of the rows of `run`."""
+    """The file, in UTF-8. verdict, figures and tables: of the rows of `run`; mask: what hid words in these, if any."""
     study = specification.study
+    shown_settings = specification.to_json() if mask is None else next(mask.rows([specification.to_json()]))
     parts = [
         f"<h1>{as_html(study.title)}</h1>",
         f"<p>{as_html(study.question)}</p>",
         f'<p class="minor">{as_html(_account(run))}</p>',
         f'<p class="notice">{as_html(view.notice)}</p>' if view.notice else "",
         f"<p>{as_html(view.introduction)}</p>",
+        f'<p class="notice">{as_html(_MASKED)}</p>' if mask is not None else "",
         "<h2>What was found</h2>",
         *(f"<p>{as_html(sentence)}</p>" for sentence in verdict),
         "" if verdict else "<p>Nothing is done yet, so nothing can be said.</p>",
@@ -78,27 +86,21 @@ def study_report(
         *(_table(table) for table in tables),
         "<h2>How to repeat it</h2>",
         "<p>In Python, from the folder of Relens:</p>",
-        f"<pre>{as_html(study_python(specification))}</pre>",
+        f"<pre>{as_html(study_python(specification, mask))}</pre>",
         "<p>In a terminal; run it again to go on where it was cut short:</p>",
-        f"<pre>{as_html(study_command(specification))}</pre>",
+        f"<pre>{as_html(study_command(specification, mask))}</pre>",
         "<p>All settings:</p>",
-        f"<pre>{as_html(json.dumps(specification.to_json(), indent=1, ensure_ascii=False))}</pre>",
+        f"<pre>{as_html(json.dumps(shown_settings, indent=1, ensure_ascii=False))}</pre>",
         f'<p class="minor">{as_html(_versions(run))}</p>',
     ]
-    head = (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light">'
-        f"<title>{as_html(study.title)} · Relens</title><style>{_STYLE}</style>"
-        f"<script>{get_plotlyjs()}</script></head><body>"
-    )
     body = "\n".join(part for part in parts if part)
-    return f"{head}\n{body}\n<script>{_SAVING}</script></body></html>\n".encode("utf-8", "replace")
+    written = html_file(f"{study.title} · Relens", body, style=_STYLE, script=_SAVING)
+    return written.encode("utf-8", "replace")
 
 
 def _account(run: RunRecord) -> str:
     asked = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    parts = [f"Model {run.model}", f"asked {asked}", units_sentence(run), count_text(run.row_count, "row")]
+    parts = [f"Model {run.model}", f"asked {asked}", units_sentence(run), counted(run.row_count, "row")]
     seconds = float(run.progress.get("seconds_total", 0.0))
     parts.append(duration_text(seconds) if seconds else "")
     return " · ".join(part for part in parts if part)
@@ -140,7 +142,7 @@ def _table(table: Table) -> str:
     )
     lines = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in shown.itertuples(index=False, name=None))
     cut = len(table.frame) - len(shown)
-    more = f'<p class="minor">{count_text(cut, "more line")} not shown.</p>' if cut else ""
+    more = f'<p class="minor">{counted(cut, "more line")} not shown.</p>' if cut else ""
     notes = "".join(
         f"<dt><b>{as_html(name)}</b></dt><dd>{as_html(told)}</dd>"
         for name, told in table.help.items()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from app.live_preview import LivePreview
 from engine import settings
 from engine.errors import RelensError
 from engine.runs.preview import Previewer
+from engine.runs.screens import ScreenStore
 from engine.runs.store import Store
 from engine.runs.supervisor import Supervisor, WorkerState
 
@@ -32,6 +34,11 @@ class Services:
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(32, "preview"))
     drawers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "dot"))
 
+    @property
+    def screens(self) -> ScreenStore:
+        """The findings that were pinned, in the same database as the runs. Raises `StoreError`."""
+        return _screens(settings.store_url())
+
     def new_live_preview(self) -> LivePreview:
         """Previews for one more browser session."""
         return LivePreview(self.previewer, self.threads, self.drawers)
@@ -43,6 +50,11 @@ class Services:
             return self.supervisor.state()
         except (RelensError, OSError):
             return None
+
+
+@lru_cache(maxsize=2)
+def _screens(url: str) -> ScreenStore:
+    return ScreenStore(url)
 
 
 @st.cache_resource(show_spinner=False)

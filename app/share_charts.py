@@ -12,16 +12,16 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart, hatched
-from app.narrative import count_text, interval_text, probability_text
+from app.charts import BLUE, GREEN, LEGEND, MARGINS, ORANGE, PINK, RED, SKY, Chart, hatched
+from app.narrative import interval_text, probability_text
 from app.sample_check import Compared
 from app.tables import told_apart
 from app.text import as_plotly, shortened
+from engine.counted import counted
 
 _HUES = (BLUE, ORANGE, GREEN, PINK, SKY, RED)
 _PATTERNS = ("", "/", "x", ".", "\\", "+")
 
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 #: More series than hues cannot be told apart; the largest are drawn.
 _MOST_SERIES = len(_HUES)
@@ -57,7 +57,7 @@ def share_bars(table: pd.DataFrame, labels: Sequence[str] = (), given: Sequence[
     figure.update_xaxes(title=as_plotly(what), rangemode="tozero", tickformat=".0%")
     height = 60 + len(shown) * (10 + 17 * max(len(names), 1))
     figure.update_layout(height=max(180, height), margin=MARGINS, bargap=0.25, showlegend=len(names) > 1)
-    figure.update_layout(legend=_LEGEND | {"traceorder": "normal"})
+    figure.update_layout(legend=LEGEND | {"traceorder": "normal"})
     return Chart(figure, _shares_alt(drawn, len(shown), names))
 
 
@@ -110,7 +110,7 @@ def _shares_alt(drawn: pd.DataFrame, bars: int, names: Sequence[str]) -> str:
             f"{text} {probability_text(share)}" for text, share in zip(rows["_text"], rows["Share"], strict=True)
         )
         told.append(f"given {name}: {shares}" if name else shares)
-    return f"Bars of {count_text(bars, 'share')}; {'; '.join(told)}."
+    return f"Bars of {counted(bars, 'share')}; {'; '.join(told)}."
 
 
 def sample_against_exact(compared: Sequence[Compared], count: int = 12) -> Chart:
@@ -161,7 +161,7 @@ def sample_against_exact(compared: Sequence[Compared], count: int = 12) -> Chart
     _label_axis(figure, [one.label for one in top])
     figure.update_xaxes(title="Share", rangemode="tozero", tickformat=".0%")
     figure.update_layout(height=max(200, 84 + 26 * len(top)), margin=MARGINS)
-    figure.update_layout(legend=_LEGEND)
+    figure.update_layout(legend=LEGEND)
     inside = sum(one.low <= one.exact <= one.high for _, one in known if one.exact is not None)
     alt = f"Frequency and weighted estimate of {len(top)}"
     alt += f"; the exact share lies inside the interval in {inside} of {len(known)}." if known else "."
@@ -198,7 +198,7 @@ def edit_positions(rows: Sequence[Mapping[str, Any]]) -> Chart:
     figure.update_xaxes(title="Character of the text, from 0")
     figure.update_yaxes(title="Share of everything found", rangemode="tozero", tickformat="~%")
     figure.update_layout(height=280, margin=MARGINS, barmode="stack", bargap=0.1, showlegend=True)
-    figure.update_layout(legend=_LEGEND)
+    figure.update_layout(legend=LEGEND)
     everywhere: dict[int, float] = {}
     for places in shares.values():
         for position, part in places.items():
@@ -208,7 +208,7 @@ def edit_positions(rows: Sequence[Mapping[str, Any]]) -> Chart:
     most = max(everywhere, key=lambda position: everywhere[position])
     return Chart(
         figure,
-        f"Where the edits fall, over {count_text(len(everywhere), 'position')}; most at character {most}, "
+        f"Where the edits fall, over {counted(len(everywhere), 'position')}; most at character {most}, "
         f"with {probability_text(everywhere[most])} of everything found.",
     )
 
@@ -240,12 +240,12 @@ def spelling_bars(table: pd.DataFrame, count: int = 12) -> Chart:
     _label_axis(figure, labels)
     figure.update_xaxes(title="Probability under the decoding rule", rangemode="tozero", tickformat="~g")
     figure.update_layout(height=max(180, 84 + 26 * len(top)), margin=MARGINS, barmode="stack", bargap=0.25)
-    figure.update_layout(legend=_LEGEND | {"traceorder": "normal"})
+    figure.update_layout(legend=LEGEND | {"traceorder": "normal"})
     total = float(top["Probability"].sum())
     other = 1.0 - float(own.sum()) / total if total > 0 else 0.0
     return Chart(
         figure,
-        f"Bars of {count_text(len(top), 'string')}; {probability_text(other)} of their probability is in other tokens "
+        f"Bars of {counted(len(top), 'string')}; {probability_text(other)} of their probability is in other tokens "
         "than the tokenizer's own.",
     )
 

@@ -2,7 +2,8 @@
 
 Rows of one study tell different things: one kind has a text where another has a number, and some hold lists. A table
 has one type a column, so here a column that is not all numbers, or all truths, is text, and what is nested is JSON in
-it. CSV goes through `engine.runs.export`, which keeps a spreadsheet from running what a model wrote.
+it. CSV goes through `engine.runs.export`, which keeps a spreadsheet from running what a model wrote. Where words are
+masked on the page they are in the file too, and the file's name says so.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pyarrow
 from pyarrow import parquet
 
 from engine.runs.export import export_rows
+from engine.studies.masking import Masker
 
 StudyFormat = Literal["csv", "json", "parquet"]
 
@@ -23,8 +25,15 @@ StudyFormat = Literal["csv", "json", "parquet"]
 _RENAMED = {"edits": "edits (JSON)", "groups": "groups (JSON)", "values": "values (JSON)"}
 
 
-def study_file(rows: Sequence[Mapping[str, Any]], format: StudyFormat) -> bytes:
-    """The rows as the bytes of a file; JSON has them as they are. Raises `QueryError` for another format."""
+def file_name(kind: str, run_id: str, ending: str, mask: Masker | None) -> str:
+    """What a file of a study's run is called."""
+    return f"relens-{kind}-{run_id[:8]}{'' if mask is None else '-masked'}.{ending}"
+
+
+def study_file(rows: Sequence[Mapping[str, Any]], format: StudyFormat, mask: Masker | None = None) -> bytes:
+    """The rows as the bytes of a file; JSON has them as they are, but for a mask. Raises `QueryError` otherwise."""
+    if mask is not None:
+        rows = list(mask.rows(rows))
     if format == "parquet":
         return _parquet([_flat(row) for row in rows])
     if format == "csv":

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.narrative import count_text, duration_text
+from app.narrative import duration_text
+from engine.counted import counted
 from engine.runs.records import RunRecord
 from engine.studies.study import DONE, ROW
 
@@ -38,7 +39,7 @@ def work_sentence(run: RunRecord, rows: Sequence[Mapping[str, Any]] = ()) -> str
     """Rows and time so far and, while it runs, an estimate of the time left."""
     if not run.progress:
         return ""
-    parts = [f"{count_text(run.row_count, 'row')} in {duration_text(float(run.progress.get('seconds_total', 0.0)))}"]
+    parts = [f"{counted(run.row_count, 'row')} in {duration_text(float(run.progress.get('seconds_total', 0.0)))}"]
     left = seconds_left(run, rows)
     if left is not None:
         parts.append(f"about {duration_text(left)} left")
@@ -76,5 +77,5 @@ def ending_sentence(run: RunRecord) -> str:
 
 
 def can_resume(run: RunRecord) -> bool:
-    """Whether the store can go on with it."""
-    return run.status in ("stopped", "interrupted", "failed")
+    """Whether the store can go on with it: not with a run of another installation, whose model may be another."""
+    return run.status in ("stopped", "interrupted", "failed") and run.origin is None

@@ -1,6 +1,7 @@
 """How to repeat a study without the dashboard: in Python, and in a terminal.
 
-Both say only what differs from the study's defaults, and both carry every setting that does.
+Both say only what differs from the study's defaults, and both carry every setting that does. Where words of it are
+masked, neither can be run as it stands, and a first line says so.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ import shlex
 from typing import Any
 
 from engine.runs.specification import StudySpecification
+from engine.studies.masking import DOT, Masker
 from engine.studies.study import Study
+
+#: What stands above a snippet that is not whole, as a comment in Python and in a shell alike.
+MASKED_REMARK = f"# Words are masked ({DOT}). To run this, switch on “Show the words” and copy it again.\n"
 
 
 def differing_settings(study: Study) -> dict[str, Any]:
@@ -19,24 +24,24 @@ def differing_settings(study: Study) -> dict[str, Any]:
     return {name: value for name, value in study.to_json().items() if name != "kind" and value != untouched.get(name)}
 
 
-def study_python(specification: StudySpecification) -> str:
-    """A script that carries the study out and prints its verdict."""
+def study_python(specification: StudySpecification, mask: Masker | None = None) -> str:
+    """A script that carries the study out and prints its verdict; with a mask, one to look at."""
     study = specification.study
     home = type(study).__module__
     name = type(study).__name__
-    settings = differing_settings(study)
+    settings, remark = _shown_settings(study, mask)
     built = f"{name}()"
     if settings:
         lines = [f"        {key!r}: {value!r}," for key, value in settings.items()]
         built = "\n".join([f"{name}.from_json(", "    {", *lines, "    }", ")"])
-    return "\n".join(
+    return remark + "\n".join(
         [
-            "from engine import load_model",
+            *(["from engine import load_model"] if study.needs_model else []),
             f"from {home} import {name}",
             "from engine.studies.study import Bench, StudyRun",
             "",
             f"study = {built}",
-            f"run = StudyRun(study, Bench(load_model({specification.model!r})))",
+            f"run = StudyRun(study, Bench({f'load_model({specification.model!r})' if study.needs_model else None}))",
             "rows = list(run)",
             "for sentence in study.verdict(rows):",
             "    print(sentence)",
@@ -45,10 +50,21 @@ def study_python(specification: StudySpecification) -> str:
     )
 
 
-def study_command(specification: StudySpecification) -> str:
-    """A command line that carries the study out and writes its rows to a file."""
+def study_command(specification: StudySpecification, mask: Masker | None = None) -> str:
+    """A command line that carries the study out and writes its rows to a file; with a mask, one to look at."""
     study = specification.study
-    words = ["python", "-m", "engine", "study", study.kind, "--model", specification.model]
-    for name, value in differing_settings(study).items():
-        words += ["--set", f"{name}={json.dumps(value)}"]
-    return shlex.join([*words, "--output", f"{study.kind}.jsonl"])
+    words = ["python", "-m", "engine", "study", study.kind]
+    words += ["--model", specification.model] if study.needs_model else []
+    settings, remark = _shown_settings(study, mask)
+    for name, value in settings.items():
+        words += ["--set", f"{name}={json.dumps(value, ensure_ascii=not remark)}"]
+    return remark + shlex.join([*words, "--output", f"{study.kind}.jsonl"])
+
+
+def _shown_settings(study: Study, mask: Masker | None) -> tuple[dict[str, Any], str]:
+    """The settings that differ, masked where that is asked for, and a remark where that made a difference."""
+    settings = differing_settings(study)
+    if mask is None:
+        return settings, ""
+    shown = next(mask.rows([settings]))
+    return shown, "" if shown == settings else MASKED_REMARK

@@ -1,7 +1,7 @@
 """The studies that have a page: those whose view can be imported.
 
-A study is a module of `engine.studies` and a view, a module of `app.studies` with the same name. One without a view,
-or whose view is broken, is left out, so that it takes nothing away from the others.
+A study is one of the catalogue and a view, a module of `app.studies` that is named after it (`module_name`). One
+without a view, or whose view is broken, is left out, so that it takes nothing away from the others.
 """
 
 from __future__ import annotations
@@ -21,8 +21,13 @@ def study_views() -> dict[str, StudyView]:
     return {kind: view for kind, view in found.items() if view is not None}
 
 
+def module_name(kind: str) -> str:
+    """What the modules of a study are called, its view and its page: "dialogue-model" is no name of a module."""
+    return kind.replace("-", "_")
+
+
 def _view(kind: str) -> StudyView | None:
-    name = f"app.studies.{kind}"
+    name = f"app.studies.{module_name(kind)}"
     try:
         view: StudyView = import_module(name).VIEW
     except Exception as error:  # whatever is wrong with it, the dashboard goes on without it

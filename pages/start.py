@@ -1,14 +1,19 @@
-"""Start: what this is, something to try, and how the machinery is."""
+"""Start: what this is, a tour, something to try, and how the machinery is."""
 
 import streamlit as st
 
-from app.components.gallery_cards import gallery_cards
+from app.components.gallery_cards import gallery
 from app.components.status import status_line
+from app.components.tour import tour
 from app.components.welcome import welcome
 from app.gallery import load_gallery
+from app.places import places
 from app.services import get_services
+from app.study_views import study_views
 
+services = get_services()
 welcome()
-status_line(get_services())
-st.subheader("Open an example", anchor=False)
-gallery_cards(load_gallery(), st.session_state["workbench_page"])
+tour(services)
+status_line(services)
+st.header("Open an example", anchor=False)
+gallery(load_gallery(), places(study_views()))

@@ -13,6 +13,7 @@ from engine.models.catalogue import available_models
 services = get_services()
 run = shown_run(services)
 status_line(services)
+st.html('<h1 class="relens-unseen">Workbench</h1>')
 question = st.container()
 if "turn_to" in st.session_state:
     st.session_state["view"] = st.session_state.pop("turn_to")

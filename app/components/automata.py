@@ -8,17 +8,24 @@ import streamlit as st
 
 from app.components.automaton_view import automaton_view
 from app.components.gallery_cards import gallery_links
+from app.components.pin_button import pin_button
 from app.gallery import load_gallery
+from app.glossary import term
 from app.live_preview import Drawn
-from app.narrative import count_text
+from app.present.pinned import automaton_finding
+from app.services import Services
 from app.text import as_markdown
+from engine.counted import counted
 from engine.runs.preview import Graph
 
 _EXAMPLES_OFFERED = 6
 
 
-def automata(drawn: Drawn | None, *, fresh: bool) -> None:
-    """Show them, or a few examples where there is no question; `fresh`: they are of what the fields hold now."""
+def automata(services: Services, drawn: Drawn | None, model: str, *, fresh: bool) -> None:
+    """Show them, or a few examples where there is no question.
+
+    model: whose tokens they are of. fresh: they are of what the fields hold now.
+    """
     if drawn is None:
         st.caption("The automata of your query are drawn here while you type. Or start from an example:")
         gallery_links(load_gallery()[:_EXAMPLES_OFFERED])
@@ -31,6 +38,7 @@ def automata(drawn: Drawn | None, *, fresh: bool) -> None:
         (
             "Automaton of the language",
             "character by character",
+            "automaton",
             drawn.language,
             preview.language_graph,
             _sizes(preview.language_states, preview.language_arcs),
@@ -39,15 +47,16 @@ def automata(drawn: Drawn | None, *, fresh: bool) -> None:
         (
             "Automaton of the model's tokens",
             "token by token",
+            "token",
             drawn.tokens,
             preview.token_graph,
             _sizes(preview.token_states, preview.token_arcs),
             "token_automaton",
         ),
     )
-    for title, how, picture, graph, sizes, key in sides:
+    for title, how, what, picture, graph, sizes, key in sides:
         with grid.cell():
-            st.markdown(f"**{title}**, {how}")
+            st.markdown(f"**{title}**, {how}", help=term(what))
             automaton_view(
                 picture,
                 key=key,
@@ -57,6 +66,14 @@ def automata(drawn: Drawn | None, *, fresh: bool) -> None:
                 height=330,
             )
             st.caption(" · ".join([sizes, *_legend(graph, picture.note)]))
+            if picture.svg is not None:
+                pin_button(
+                    services,
+                    lambda title=title, sizes=sizes, picture=picture: automaton_finding(
+                        drawn.query, model, title, sizes, picture.svg, picture.note
+                    ),
+                    key=f"pin_{key}",
+                )
     cut = drawn.language.note or drawn.tokens.note
     if cut or st.session_state.get("large_drawings"):
         st.toggle("Larger drawings", key="large_drawings", help="Draw more states. Takes longer, and more zooming.")
@@ -65,7 +82,7 @@ def automata(drawn: Drawn | None, *, fresh: bool) -> None:
 def _sizes(states: int | None, arcs: int | None) -> str:
     if states is None or arcs is None:
         return "Made as it is explored: too large to count"
-    return f"{count_text(states, 'state')}, {count_text(arcs, 'arc')}"
+    return f"{counted(states, 'state')}, {counted(arcs, 'arc')}"
 
 
 def _legend(graph: Graph, note: str) -> Sequence[str]:

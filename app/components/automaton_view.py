@@ -1,8 +1,15 @@
-"""An automaton to look at closely: pan, zoom, fit, full screen, save.
+"""An automaton to look at closely: pan, zoom, search, walk with the keyboard, see the details of a state, save.
 
 A Components-v2 viewer around an SVG that `app.drawing` had `dot` lay out. The drawing keeps no colours of its own; the
-style sheet here gives them from the page's theme, by class. Although `dot` escapes what it writes, the SVG is data to
-the browser side: it is parsed as XML, and only the few elements and attributes that a drawing needs are copied.
+style sheets give them from the page's theme, by class. Although `dot` escapes what it writes, the SVG is data to the
+browser side: it is parsed as XML, and only the few elements and attributes that a drawing needs are copied.
+
+    assets/automaton_view/  view.html             the frame: drawing, search, details, menu, keys
+                            view.css, drawing.css looks of the frame, and of the drawing alone, saved or not
+                            canvas.js             what of the drawing is seen: pan, zoom, fingers
+                            parts.js              states and arcs to reach, find and choose
+                            save.js               SVG, PNG, DOT
+                            view.js               the viewer, which wires them
 
 Where `dot` is not installed the same DOT goes to `st.graphviz_chart`, which draws in the browser without these
 comforts.
@@ -11,42 +18,92 @@ comforts.
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import streamlit as st
 
-from app.live_preview import Picture
+from app.picture import Picture
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_ASSETS = Path(__file__).resolve().parents[2] / "assets" / "automaton_view"
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+HTML = _asset("view.html")
+_SCRIPTS = [_asset(name) for name in ("canvas.js", "parts.js", "save.js", "view.js")]
+# A component has one script; a drawing that is saved takes its looks along.
+SCRIPT = "\n".join([f"const DRAWING_STYLE = {json.dumps(_asset('drawing.css'))}", *_SCRIPTS])
 _VIEWER = st.components.v2.component(
-    "relens.automaton_view",
-    html=(_ASSETS / "automaton_view.html").read_text(encoding="utf-8"),
-    css=(_ASSETS / "automaton_view.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "automaton_view.js").read_text(encoding="utf-8"),
+    "relens.automaton_view", html=HTML, css=_asset("drawing.css") + _asset("view.css"), js=SCRIPT
 )
 
 
-def automaton_view(picture: Picture, *, key: str, name: str, alt: str, question: str = "", height: int = 300) -> None:
+@dataclass(frozen=True)
+class Selected:
+    """What a person clicked: a state by its number, or an arc by its place in the picture's `graph.arcs`."""
+
+    kind: Literal["state", "arc"]
+    number: int
+
+
+def automaton_view(
+    picture: Picture,
+    *,
+    key: str,
+    name: str,
+    alt: str,
+    question: str = "",
+    height: int = 300,
+    selectable: bool = False,
+) -> Selected | None:
     """Show `picture`; `name` is the file it is saved under, `alt` says what it is to who cannot see it.
 
     `question` identifies what was asked, and is put on the viewer's frame when its drawing is there: two queries may
-    well have the same drawing.
+    well have the same drawing. Details of a state or arc are shown by the viewer in any case; with `selectable` the
+    page is run again after each choice and learns of it here.
     """
     if picture.svg is None:
         st.graphviz_chart(picture.dot, width="stretch", alt=alt)
-        return
-    _VIEWER(
+        return None
+    # With other marks it is another drawing, but the same graph: what was chosen in it stays chosen.
+    graph = _digest(repr(picture.graph))
+    shown = _VIEWER(
         data={
             "svg": picture.svg,
+            "dot": picture.dot,
+            "details": picture.details,
+            "ends": [(arc.source, arc.target) for arc in picture.graph.arcs],
             "version": _digest(picture.dot),
+            "graph": graph,
             "question": _digest(question),
             "height": height,
             "alt": alt,
             "name": name,
+            "selectable": selectable,
         },
         key=key,
         height=height,
+        default={"selected": None},
+        on_selected_change=lambda: None,
     )
+    return _selected(shown.get("selected"), picture, graph) if selectable else None
+
+
+def _selected(value: Any, picture: Picture, graph: str) -> Selected | None:
+    """What the browser says was chosen, where that is in this graph and not in the one before it."""
+    if not isinstance(value, Mapping) or value.get("graph") != graph:
+        return None
+    part = str(value.get("part"))
+    if part not in picture.details:
+        return None
+    kind, number = part.split("-")
+    return Selected("state" if kind == "state" else "arc", int(number))
 
 
 def _digest(text: str) -> str:

@@ -38,6 +38,14 @@ def conclusions(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def conclusions_html(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
     """The sentences, every text escaped: findings first, then what they rest on."""
+    found, basis = conclusion_sentences(run, rows)
+    items = [f"<p>{as_html(sentence)}</p>" for sentence in found]
+    items += [f'<p class="minor">{as_html(sentence)}</p>' for sentence in basis]
+    return f'<div class="relens-findings">{"".join(items)}</div>' if items else ""
+
+
+def conclusion_sentences(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """What was found, and what that rests on."""
     kind, draws = narrative.traversal_kind(run), narrative.draws(run)
     query = run.specification.get("query", {})
     found: list[str] = []
@@ -60,9 +68,7 @@ def conclusions_html(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
         basis.append(findings.precision_sentence(run.progress))
     if kind != ShortestPath.kind:
         basis.append(findings.settled_sentence(rows, end_of_text=bool(query.get("end_of_text"))))
-    items = [f"<p>{as_html(sentence)}</p>" for sentence in found]
-    items += [f'<p class="minor">{as_html(sentence)}</p>' for sentence in basis if sentence]
-    return f'<div class="relens-findings">{"".join(items)}</div>' if items else ""
+    return found, [sentence for sentence in basis if sentence]
 
 
 def other_traversal(run: RunRecord) -> None:

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.components.held import held_form
 from app.form import EDITED_PARTS, MOST, Form, words_of
-from app.narrative import count_text
+from engine.counted import counted
 
 _UNTOUCHED = Form()
 
@@ -35,10 +35,10 @@ def edit_settings() -> Mapping[str, DeltaGenerator]:
 
 def popover_label(form: Form) -> str:
     """The label, with a badge for what is set."""
-    told = [count_text(form.edits, "edit")] if form.edits else []
+    told = [counted(form.edits, "edit")] if form.edits else []
     words = len(words_of(form.exclude_words))
     exclusions = bool(form.exclude) + words + bool(form.stop_words)
-    told += [count_text(exclusions, "exclusion")] if exclusions else []
+    told += [counted(exclusions, "exclusion")] if exclusions else []
     badge = f" :blue-badge[{', '.join(told)}]" if told else ""
     return f"Edits and exclusions{badge}"
 

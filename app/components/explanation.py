@@ -15,7 +15,7 @@ _MOST_PARTS = 150
 _PARTS_IN_SIGHT = 4
 
 _BEGINNING = (
-    '<div class="relens-parts"><h5>In one minute</h5>'
+    '<div class="relens-parts"><h2>In one minute</h2>'
     "<p>The <b>prefix</b> is where the model starts, the <b>pattern</b> what its answer has to look like. "
     "Relens finds every answer of that form that the model can write, the likeliest first.</p>"
     "<p><code>(cat|dog)</code> one of two words · <code>\\d{4}</code> four digits · <code>[a-z]+</code> a word "
@@ -32,7 +32,7 @@ def explanation_html(prefix_parts: Sequence[ExplainedPart], pattern_parts: Seque
     ):
         if not parts:
             continue
-        pieces.append(f"<h5>{title}</h5>")
+        pieces.append(f"<h2>{title}</h2>")
         pieces += [_part_html(part) for part in parts[:_MOST_PARTS]]
         if len(parts) > _MOST_PARTS:
             pieces.append(f"<p>… and {len(parts) - _MOST_PARTS:,} parts more</p>")

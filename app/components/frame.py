@@ -14,3 +14,8 @@ def frame() -> None:
     st.set_page_config(page_title="Relens", page_icon=str(ASSETS / "icon.svg"), layout="wide")
     st.logo(str(ASSETS / "wordmark.svg"), size="large")
     st.html(ASSETS / "style.css")
+
+
+def name_page(title: str) -> None:
+    """Say in the browser's tab which page this is; it is also the first that who hears the page hears of it."""
+    st.set_page_config(page_title=f"{title} · Relens")

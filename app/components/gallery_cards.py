@@ -1,4 +1,7 @@
-"""The gallery as cards that open the Workbench with the query filled in."""
+"""The gallery as cards: queries that open the Workbench filled in, and other places worth opening.
+
+A few are in sight at first, one or two of each kind; the others are reached by their topic.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,54 @@ from app import links
 from app.components.fill import query_link
 from app.form import DEFAULT_MODEL, Form
 from app.gallery import Example
+from app.places import Place
 from app.text import as_html, visible
 
+_FIRST, _ALL = "To begin with", "All"
+#: What is in sight at first: examples by their id, places by their title.
+_IN_SIGHT = ("birth-date", "cat-dog", "bias", "From a pattern to an automaton", "Memorization", "Present a finding")
 
-def gallery_cards(examples: tuple[Example, ...], workbench: StreamlitPage) -> None:
-    """Show a card for each example."""
+
+def gallery(examples: tuple[Example, ...], places: tuple[Place, ...]) -> None:
+    """Choose a topic, and see the cards of it."""
+    topics = dict.fromkeys(entry.topic for entry in (*examples, *places))
+    topic = st.pills(
+        "Topic",
+        [_FIRST, *topics, _ALL],
+        default=_FIRST,
+        required=True,
+        key="topic",
+        bind="query-params",
+        label_visibility="collapsed",
+        help="Which examples are shown.",
+    )
+
+    def belongs(entry: Example | Place, name: str) -> bool:
+        return topic in (_ALL, entry.topic) or (topic == _FIRST and name in _IN_SIGHT)
+
+    gallery_cards(
+        tuple(example for example in examples if belongs(example, example.id)),
+        tuple(place for place in places if belongs(place, place.title)),
+    )
+
+
+def gallery_cards(examples: tuple[Example, ...], places: tuple[Place, ...] = ()) -> None:
+    """Show a card for each example and each place."""
     grid = st.grid(3, min_column_width=300, gap="small", border=True)
     for example in examples:
         with grid.cell():
             st.html(card_html(example))
-            _open(example, workbench, f"Open: {example.title}")
+            _open(example, st.session_state["workbench_page"], f"Open: {example.title}")
+    for place in places:
+        with grid.cell():
+            st.html(place_html(place))
+            st.page_link(
+                st.session_state["pages"][place.page],
+                label=f"Open: {place.title}",
+                icon=":material/arrow_forward:",
+                query_params=dict(place.parameters),
+                help=place.question,
+            )
 
 
 def gallery_links(examples: tuple[Example, ...]) -> None:
@@ -50,4 +91,13 @@ def card_html(example: Example) -> str:
         f'<div class="question">{as_html(example.question)}</div>'
         f'<div class="pattern">{prefix}{as_html(visible(example.query.pattern, spaces=False))}</div>'
         f'<div class="why">{as_html(example.why)}</div></div>'
+    )
+
+
+def place_html(place: Place) -> str:
+    """The words of the card of a place."""
+    return (
+        f'<div class="relens-card"><div class="topic">{as_html(place.topic)}</div>'
+        f'<div class="question">{as_html(place.question)}</div>'
+        f'<div class="why">{as_html(place.why)}</div></div>'
     )

@@ -14,6 +14,7 @@ from app.components.messages import show_warning
 from app.edits_text import edits_text, marked_html
 from app.tables import shown_value
 from app.text import as_html, visible
+from engine.counted import counted
 from engine.runs.records import RunRecord
 from engine.runs.specification import InspectSpecification, SearchSpecification
 
@@ -33,7 +34,7 @@ def match_detail(
 ) -> None:
     """Show `match` (`sampled`: of a sample) with the readings of its tokens, as far as they are there."""
     with st.container(border=True, key="match_detail"):
-        st.markdown(f"##### Match {match['number']}")
+        st.header(f"Match {match['number']}", anchor=False)
         st.html(text_html(match))
         st.html(f'<div class="relens-state">{_scores_html(match, sampled=sampled)}</div>')
         if inspected is not None and inspected.status in ("failed", "interrupted", "stopped"):
@@ -140,7 +141,7 @@ def _scores_html(match: Mapping[str, Any], *, sampled: bool) -> str:
     pieces.append(f"<span>{canonical}</span>")
     if sampled:
         pieces.append(
-            f'<span><span class="label">Drawn</span>{narrative.count_text(match["count"], "time")} '
+            f'<span><span class="label">Drawn</span>{counted(match["count"], "time")} '
             f'<span class="label">with weight</span>{match["weight"]:.3g}</span>'
         )
     if match.get("ended"):

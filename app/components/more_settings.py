@@ -21,7 +21,7 @@ def more_settings() -> None:
                 "Greedy",
                 key="greedy",
                 bind="query-params",
-                help="Only the likeliest token at every step: at most one result for each prefix. Overrides top-k and "
+                help="Only the likeliest token at every step: at most one match for each prefix. Overrides top-k and "
                 "top-p.",
             )
             st.number_input(

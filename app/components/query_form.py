@@ -41,9 +41,9 @@ def expressions() -> None:
         bind="query-params",
         live=TYPING_PAUSE,
         placeholder=r"for example:  ((January)|(July)) \d{1,2}, \d{4}",
-        help="The form of the answer, as a regular expression in Python's syntax. The results are strings of this "
+        help="The form of the answer, as a regular expression in Python's syntax. The matches are strings of this "
         "form. It usually starts with a space, as words after a prefix do. Name a part, `(?P<subject>man|woman)`, and "
-        "the results can be counted by it.",
+        "the matches can be counted by it.",
     )
 
 
@@ -71,7 +71,7 @@ def answer_settings() -> None:
             bind="query-params",
             persist_state="page",
             width=130,
-            help="Stop after this many results. They come best first, so a larger number only adds less likely ones.",
+            help="Stop after this many matches. They come best first, so a larger number only adds less likely ones.",
         )
     elif traversal == SAMPLE:
         st.number_input(
@@ -137,7 +137,7 @@ def main_settings(models: list[str]) -> None:
         key="encoding",
         bind="query-params",
         help="Which token sequences count. **All**: every way to spell a string in tokens; its probability is the "
-        "sum. **Canonical**: only the way the tokenizer itself would; fewer results, found faster.",
+        "sum. **Canonical**: only the way the tokenizer itself would; fewer matches, found faster.",
     )
     st.number_input(
         "Top-k",

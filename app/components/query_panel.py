@@ -27,8 +27,8 @@ from engine.runs.specification import SearchSpecification
 
 #: A preview that takes longer than this is not waited for, but looked for again.
 _WAIT_SECONDS, _LOOK_AGAIN = 0.2, 0.3
-#: A busy browser may lose what the server says of a keystroke (see `ticker`); so the panel is looked at anew even when
-#: nothing is awaited, and is right again by itself.
+#: The panel is looked at anew even when nothing is awaited: should what the server said of a keystroke be lost on the
+#: way, it is right again by itself.
 _LOOK_ANYWAY = 3.0
 
 #: States of a drawing that one can take in, and that is there at once.
@@ -88,7 +88,7 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     with right:
         explanation(drawn.preview if drawn else None)
     with pictures:
-        automata(drawn, fresh=answer.drawn is not None)
+        automata(services, drawn, form.model, fresh=answer.drawn is not None)
 
 
 def _specification(form: Form) -> tuple[SearchSpecification | None, RelensError | None]:

@@ -8,49 +8,72 @@ import pandas as pd
 import streamlit as st
 
 from app import charts, narrative, share_charts
+from app.components.conclusions import conclusion_sentences
+from app.components.pin_button import pin_button
 from app.components.result_view import BY_GROUPS, SEQUENCES, View
+from app.components.run_panel import mass_told
+from app.present.finding import Finding
+from app.present.pinned import best_sentence, search_finding
 from app.run_rows import RunRows
 from app.sample_check import compare
+from app.services import Services
 from app.tables import group_column, group_key, shown_value, string_key, strings_table, told_apart
 from app.text import as_markdown
 from engine.query import Encoding, ShortestPath
 from engine.runs.records import RunRecord
 
+#: The charts of the likeliest, by the traversal that has them.
+_BEST = ("Likeliest", "Probability")
+#: Offers to pin a chart, under the name it has on the page.
+_Pin = Callable[[str, charts.Chart], None]
 
-def result_charts(run: RunRecord, found: RunRows, view: View, table: pd.DataFrame) -> None:
-    """Show the charts that say something of this run; `table` is the one beside them."""
+
+def result_charts(services: Services, run: RunRecord, found: RunRows, view: View, table: pd.DataFrame) -> None:
+    """Show the charts that say something of this run, each to be pinned; `table` is the one beside them."""
+
+    def pin(name: str, chart: charts.Chart) -> None:
+        def finding() -> Finding:
+            best = best_sentence(told_apart(table), list(table["Probability"])) if name in _BEST else ""
+            told, basis = conclusion_sentences(run, found.rows)
+            return search_finding(run, name, chart, told, basis, mass_told(run, found.rows), best)
+
+        pin_button(services, finding, key=f"pin_{_key(name)}")
+
     kind, draws = narrative.traversal_kind(run), narrative.draws(run)
-    offered: dict[str, Callable[[], None]] = {}
+    offered: dict[str, Callable[[str], None]] = {}
     if "Share" in table:
-        offered["Shares"] = lambda: _shares(view, table)
+        offered["Shares"] = lambda name: _shares(view, table, name, pin)
     else:
-        name = "Likeliest" if kind == ShortestPath.kind else "Probability"
-        offered[name] = lambda: _chart(charts.probability_bars(table), "best")
+        offered["Likeliest" if kind == ShortestPath.kind else "Probability"] = lambda name: _chart(
+            charts.probability_bars(table), name, pin
+        )
     if draws is not None:
-        offered["Against exact"] = lambda: _against_exact(run, found, view, table, draws)
+        offered["Against exact"] = lambda name: _against_exact(run, found, view, table, draws, name, pin)
     if any(row.get("unedited") is not None for row in found.rows):
-        offered["Edits"] = lambda: _chart(share_charts.edit_positions(found.rows), "edits")
+        offered["Edits"] = lambda name: _chart(share_charts.edit_positions(found.rows), name, pin)
     if run.specification.get("query", {}).get("encoding", Encoding.ALL) == Encoding.ALL:
-        offered["Spelling"] = lambda: _spelling(found, view, table, draws)
+        offered["Spelling"] = lambda name: _spelling(found, view, table, draws, name, pin)
     if draws is None:
-        offered["Bounds"] = lambda: _bounds(found)
-        offered["Pace"] = lambda: _chart(charts.matches_over_time(found.rows), "pace")
+        offered["Bounds"] = lambda name: _bounds(found, name, pin)
+        offered["Pace"] = lambda name: _chart(charts.matches_over_time(found.rows), name, pin)
     tabs = st.tabs(list(offered), key=f"result_charts_{kind}_{len(offered)}", on_change="rerun")
-    for tab, draw in zip(tabs, offered.values(), strict=True):
+    for tab, (name, draw) in zip(tabs, offered.items(), strict=True):
         if tab.open:
             with tab:
-                draw()
+                draw(name)
 
 
-def _shares(view: View, table: pd.DataFrame) -> None:
+def _shares(view: View, table: pd.DataFrame, name: str, pin: _Pin) -> None:
     if view.by == BY_GROUPS:
-        columns = [group_column(name) for name in view.values], [group_column(name) for name in view.given]
-        _chart(share_charts.share_bars(table, *columns), "shares")
+        columns = [group_column(group) for group in view.values], [group_column(group) for group in view.given]
+        _chart(share_charts.share_bars(table, *columns), name, pin)
     else:
-        _chart(share_charts.share_bars(table), "shares")
+        _chart(share_charts.share_bars(table), name, pin)
 
 
-def _against_exact(run: RunRecord, found: RunRows, view: View, table: pd.DataFrame, draws: int) -> None:
+def _against_exact(
+    run: RunRecord, found: RunRows, view: View, table: pd.DataFrame, draws: int, name: str, pin: _Pin
+) -> None:
     if "Share" not in table:
         st.caption("Look at the results by strings or by groups to compare their shares.")
         return
@@ -69,22 +92,27 @@ def _against_exact(run: RunRecord, found: RunRows, view: View, table: pd.DataFra
         )
     else:
         compared, reason = compare(found.rows, table, told_apart(table), string_key, draws=draws, prefix_by=prefix_by)
-    _chart(share_charts.sample_against_exact(compared), "exact")
+    _chart(share_charts.sample_against_exact(compared), name, pin)
     if reason:
         st.caption(as_markdown(reason))
 
 
-def _spelling(found: RunRows, view: View, table: pd.DataFrame, draws: int | None) -> None:
+def _spelling(found: RunRows, view: View, table: pd.DataFrame, draws: int | None, name: str, pin: _Pin) -> None:
     strings = strings_table(found.rows, draws=draws) if view.by in (BY_GROUPS, SEQUENCES) else table
-    _chart(share_charts.spelling_bars(strings), "spelling")
+    _chart(share_charts.spelling_bars(strings), name, pin)
 
 
-def _bounds(found: RunRows) -> None:
+def _bounds(found: RunRows, name: str, pin: _Pin) -> None:
     if len(found.history) > 1:
-        _chart(charts.mass_over_time(found.history), "bounds")
+        _chart(charts.mass_over_time(found.history), name, pin)
     else:
         st.caption("The bounds over time are drawn while you watch a run.")
 
 
-def _chart(chart: charts.Chart, name: str) -> None:
-    st.plotly_chart(chart.figure, key=f"chart_{name}", config=charts.CONFIG, alt=chart.alt)
+def _chart(chart: charts.Chart, name: str, pin: _Pin) -> None:
+    st.plotly_chart(chart.figure, key=f"chart_{_key(name)}", config=charts.CONFIG, alt=chart.alt)
+    pin(name, chart)
+
+
+def _key(name: str) -> str:
+    return name.split()[-1].lower()

@@ -13,7 +13,9 @@ from app.components.conclusions import other_traversal
 from app.components.result_charts import result_charts
 from app.components.result_view import BY_GROUPS, SEQUENCES, View, choose_view
 from app.run_rows import RunRows
+from app.services import Services
 from app.tables import COLUMN_HELP, HIDDEN, groups_table, matches_table, strings_table
+from engine.counted import counted
 from engine.query import ShortestPath
 from engine.runs.export import Format, export_rows, export_shares
 from engine.runs.records import RunRecord
@@ -21,6 +23,8 @@ from engine.traversal.summaries import by_group, group_names
 
 #: Above this many lines the browser fetches what it shows, and is not sent the whole table at every look.
 _LAZY_ABOVE = 1_000
+#: A table of so many lines is as high as they are.
+_FEW_LINES = 12
 
 _FORMATS: tuple[tuple[Format, str, str], ...] = (
     ("csv", "CSV", "text/csv"),
@@ -33,7 +37,7 @@ _FORMATTED = {"Probability": "%.3g", "Model": "%.3g", "Weight": "%.3g", "Worth":
 _FORMATTED |= {"log P model": "%.4f", "log P prefix": "%.4f", "Share": "percent", "Own spelling": "percent"}
 
 
-def results(run: RunRecord, found: RunRows) -> int | None:
+def results(services: Services, run: RunRecord, found: RunRows) -> int | None:
     """Show what was found; returns the number of the match that is selected."""
     query: Mapping[str, Any] = run.specification.get("query", {})
     kind = narrative.traversal_kind(run)
@@ -55,10 +59,10 @@ def results(run: RunRecord, found: RunRows) -> int | None:
     shown, drawn = st.columns([7, 4], gap="medium")
     with shown:
         key = f"matches_{found.run_id}_{view.by}"
-        selected = _table(table, logarithms=logarithms, selectable=view.by != BY_GROUPS, key=key)
+        selected = _table(table, run, logarithms=logarithms, selectable=view.by != BY_GROUPS, key=key)
         st.caption(_legend(run, view, table))
     with drawn:
-        result_charts(run, found, view, table)
+        result_charts(services, run, found, view, table)
     if selected is None or selected >= len(table):
         return None
     return int(table["number"].iloc[selected])
@@ -105,18 +109,19 @@ def _file(run: RunRecord, found: RunRows, view: View, name: Format) -> bytes:
     return export_rows(found.rows, name)
 
 
-def _table(table: pd.DataFrame, *, logarithms: bool, selectable: bool, key: str) -> int | None:
+def _table(table: pd.DataFrame, run: RunRecord, *, logarithms: bool, selectable: bool, key: str) -> int | None:
     columns = [name for name in table.columns if name not in HIDDEN and (logarithms or not name.startswith("log P"))]
     event: Any = st.dataframe(
         table[columns],
         key=key,
-        height=430,
+        # While lines come in, what stands below the table stays where it is.
+        height="content" if len(table) <= _FEW_LINES and not run.is_live else 430,
         hide_index=True,
         column_order=columns,
         on_select="rerun" if selectable else "ignore",
         selection_mode="single-row",
         lazy=True if len(table) > _LAZY_ABOVE else None,
-        alt=f"Table of {narrative.count_text(len(table), 'line')}",
+        alt=f"Table of {counted(len(table), 'line')}",
         column_config={name: _column(name, table[name]) for name in columns},
     )
     rows = event.selection.rows if selectable and event else []

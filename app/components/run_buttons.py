@@ -37,10 +37,9 @@ def run_buttons(
         st.button(
             "Stop",
             icon=":material/stop:",
-            shortcut="Esc",
             disabled=not live,
             key="stop_button",
-            help="End the run; what it has found stays.",
+            help="End the run; what it has found stays. On the keyboard: Esc, outside fields and menus.",
         )
         and live
     ):

@@ -10,6 +10,7 @@ import streamlit as st
 from app import findings, narrative
 from app.charts import BLUE, GREEN, ORANGE, RED
 from app.text import as_html
+from engine.counted import counted
 from engine.query import Distribution
 from engine.runs.records import RunRecord
 
@@ -38,20 +39,30 @@ def mass(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> None:
     """How much of what the decoder writes is a match: bounds, or of a sample an estimate with its interval."""
     if not run.progress:
         return
+    sentence = mass_told(run, rows)
     draws = narrative.draws(run)
     if draws is not None:
         estimate = findings.sample_mass(rows, draws)
-        if estimate is not None and not run.is_live:
-            sentence = findings.sample_mass_sentence(estimate)
+        if estimate is not None and sentence:
             st.html(mass_html(sentence, estimate.low, estimate.high, "hatched: where it lies in 95 of 100 samples"))
         return
-    sentence = narrative.mass_sentence(
+    key = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
+    st.html(mass_html(sentence, *narrative.mass_bounds(run.progress), key))
+
+
+def mass_told(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The same as a sentence; "" while a sample is being drawn, and before anything is known."""
+    draws = narrative.draws(run)
+    if draws is not None:
+        estimate = findings.sample_mass(rows, draws)
+        return "" if estimate is None or run.is_live else findings.sample_mass_sentence(estimate)
+    if not run.progress:
+        return ""
+    return narrative.mass_sentence(
         run.progress,
         end_of_text=bool(run.specification.get("query", {}).get("end_of_text")),
         exclusive=narrative.traversal_kind(run) == Distribution.kind,
     )
-    key = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
-    st.html(mass_html(sentence, *narrative.mass_bounds(run.progress), key))
 
 
 def mass_html(sentence: str, lower: float, upper: float, key: str) -> str:
@@ -73,7 +84,7 @@ def device_line(device: Mapping[str, Any]) -> str:
         parts.append(str(device.get("gpu_name") or device["name"]))
     if device.get("cpu_percent") is not None:
         cores = device["cpu_percent"] / 100
-        parts.append(f"{cores:.1f} of {narrative.count_text(int(device.get('cpu_count') or 1), 'core')} busy")
+        parts.append(f"{cores:.1f} of {counted(int(device.get('cpu_count') or 1), 'core')} busy")
     if device.get("memory_bytes"):
         parts.append(f"{narrative.bytes_text(device['memory_bytes'])} of memory")
     if device.get("gpu_percent") is not None:

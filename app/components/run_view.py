@@ -71,12 +71,13 @@ def _run_view(services: Services, run_id: str, was_live: bool) -> None:
         position = services.store.queue_position(run_id) if run.status == "queued" else None
     except RelensError as error:
         show_error(error)
+        ticker(_RARE, key="looking")  # a store that is too busy to answer now may do so then
         return
     found.note(run)
     _head(services, run, found, position)
     selected = None
     if found.rows:
-        selected = results(run, found)
+        selected = results(services, run, found)
     elif run.is_live:
         st.caption(_WAITING[narrative.traversal_kind(run)])
     if selected is not None:

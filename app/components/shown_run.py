@@ -10,28 +10,19 @@ import dataclasses
 
 import streamlit as st
 
-from app import links
+from app.components.addressed_run import addressed_search
 from app.components.fill import fill_fields
-from app.components.messages import show_error, show_warning
 from app.form import Form
 from app.services import Services
-from engine.errors import QueryError, RelensError
+from engine.errors import QueryError
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
 
 
 def shown_run(services: Services) -> RunRecord | None:
     """The run that the address names, or None."""
-    run_id = st.query_params.get(links.RUN)
-    if not run_id:
-        return None
-    try:
-        run = services.store.get(run_id)
-    except RelensError as error:
-        show_error(error)
-        return None
-    if run is None or run.kind != SearchSpecification.kind:
-        show_warning("The run in this page's address is not in the store (any more). The query is kept.")
+    run = addressed_search(services)
+    if run is None:
         return None
     asked = {item.name for item in dataclasses.fields(Form)}
     if not asked & set(st.query_params) and not st.session_state.get("pattern"):

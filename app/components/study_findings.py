@@ -11,12 +11,16 @@ import pandas as pd
 import streamlit as st
 
 from app import charts
-from app.narrative import count_text
+from app.components.pin_button import pin_button
+from app.glossary import told
+from app.present.pinned import study_finding
 from app.report import study_report
+from app.services import Services
 from app.studies.view import Figure, Rows, StudyView, Table
-from app.study_files import StudyFormat, study_file
+from app.study_files import StudyFormat, file_name, study_file
 from app.study_snippets import study_command, study_python
 from app.text import as_html, as_markdown
+from engine.counted import counted
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.study import Study, current_rows, done_units
@@ -35,12 +39,12 @@ _FIRST = 2
 class StudyFound:
     """What the first `rows` rows of a run say.
 
-    switches: how the view's own switches stood. made: when, on the monotonic clock; seconds: what it took.
+    switches: how those of the view stood. made: when, on the monotonic clock; seconds: what it took.
     """
 
     run_id: str
     rows: int
-    switches: tuple[tuple[str, bool], ...]
+    switches: tuple[bool, ...]
     verdict: tuple[str, ...]
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
@@ -48,21 +52,16 @@ class StudyFound:
     seconds: float
 
 
-def switches(view: StudyView) -> tuple[tuple[str, bool], ...]:
-    """The switches of a view: some, such as one that unmasks words, change what is shown and not what is run."""
-    states = st.session_state.items()
-    found = {str(key): value for key, value in states if str(key).startswith(view.kind) and isinstance(value, bool)}
-    return tuple(sorted(found.items()))
-
-
-def find(view: StudyView, run_id: str, study: Study, rows: Sequence[Mapping[str, Any]]) -> StudyFound:
+def find(
+    view: StudyView, run_id: str, study: Study, rows: Sequence[Mapping[str, Any]], switches: tuple[bool, ...]
+) -> StudyFound:
     """What these rows say; no verdict as long as no unit is done. Raises the errors of the engine."""
     begun = time.monotonic()
     current: Rows = current_rows(rows)
     verdict = study.verdict(current) if done_units(current) else ()
     figures, tables = tuple(view.figures(current, study)), tuple(view.tables(current, study))
     now = time.monotonic()
-    return StudyFound(run_id, len(rows), switches(view), tuple(verdict), figures, tables, now, now - begun)
+    return StudyFound(run_id, len(rows), switches, tuple(verdict), figures, tables, now, now - begun)
 
 
 def findings(found: StudyFound) -> None:
@@ -75,26 +74,27 @@ def findings(found: StudyFound) -> None:
         st.html(f'<div class="relens-findings study" data-study-verdict="{len(items)}">{"".join(items)}</div>')
 
 
-def show_figures(found: StudyFound) -> None:
-    """The figures, each under its title and its sentence."""
-    config = charts.CONFIG | {
-        "toImageButtonOptions": {
-            "format": st.session_state.get("study_pictures", "SVG").lower(),
-            "filename": f"relens-{found.run_id[:8]}",
-            "scale": 2,
-        }
-    }
+def show_figures(services: Services, view: StudyView, run: RunRecord, study: Study, found: StudyFound) -> None:
+    """The figures, each under its title and its sentence, to be pinned for a talk."""
+    mask = view.mask(study)
+    config = charts.saved_as(str(st.session_state.get("study_pictures", "SVG")).lower(), f"relens-{found.run_id[:8]}")
     for place, figure in enumerate(found.figures):
-        st.subheader(as_markdown(figure.title), anchor=False)
+        st.header(as_markdown(figure.title), anchor=False)
         st.caption(as_markdown(figure.sentence))
         st.plotly_chart(figure.chart.figure, key=f"study_figure_{place}", config=config, alt=figure.chart.alt)
+        pin_button(
+            services,
+            lambda figure=figure: study_finding(run, study, figure, found.verdict, view.notice),
+            key=f"pin_figure_{place}",
+            mask=mask,
+        )
 
 
 def show_tables(found: StudyFound) -> None:
     """The tables, one at a time."""
     if not found.tables:
         return
-    st.subheader("Tables", anchor=False)
+    st.header("Tables", anchor=False)
     for tab, table in zip(st.tabs([as_markdown(table.title) for table in found.tables]), found.tables, strict=True):
         with tab:
             _table(table)
@@ -108,18 +108,20 @@ def _table(table: Table) -> None:
         hide_index=True,
         height="content" if len(frame) <= 12 else 430,
         lazy=True if len(frame) > _LAZY_ABOVE else None,
-        alt=f"{table.title}: {count_text(len(frame), 'line')}",
-        column_config={name: _column(frame[name], table.help.get(str(name))) for name in frame.columns},
+        alt=f"{table.title}: {counted(len(frame), 'line')}",
+        column_config={
+            name: _column(frame[name], told(str(name), table.help.get(str(name)))) for name in frame.columns
+        },
     )
 
 
-def _column(values: pd.Series, told: str | None) -> Any:
+def _column(values: pd.Series, help: str | None) -> Any:
     if values.dtype == bool:
-        return st.column_config.CheckboxColumn(help=told)
+        return st.column_config.CheckboxColumn(help=help)
     if pd.api.types.is_numeric_dtype(values):
         whole = bool((values.dropna() % 1 == 0).all())
-        return st.column_config.NumberColumn(format="localized" if whole else "%.4g", help=told)
-    return st.column_config.TextColumn(help=told)
+        return st.column_config.NumberColumn(format="localized" if whole else "%.4g", help=help)
+    return st.column_config.TextColumn(help=help)
 
 
 def downloads(
@@ -130,36 +132,39 @@ def downloads(
     rows: Sequence[Mapping[str, Any]],
 ) -> None:
     """The report, the rows as files, the same in Python and in a terminal, and how pictures are saved."""
-    name = f"relens-{view.kind}-{run.id[:8]}"
+    # Looked up now: when a file is asked for, there is no session to look in.
+    mask = view.mask(specification.study)
+    hidden = "" if mask is None else " Words are masked in it, as on this page."
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
             "Report",
-            data=lambda: study_report(run, specification, view, found.verdict, found.figures, found.tables),
-            file_name=f"{name}.html",
+            data=lambda: study_report(run, specification, view, found.verdict, found.figures, found.tables, mask),
+            file_name=file_name(view.kind, run.id, "html", mask),
             mime="text/html",
             on_click="ignore",
             key="study_report",
             icon=":material/description:",
-            help="One HTML file with everything on this page: what was asked, what was found, and how to repeat it.",
+            help="One HTML file with everything on this page: what was asked, what was found, and how to repeat it."
+            + hidden,
         )
         for format, label, mime in _FILES:
             st.download_button(
                 label,
-                data=lambda format=format: study_file(rows, format),
-                file_name=f"{name}.{format}",
+                data=lambda format=format: study_file(rows, format, mask),
+                file_name=file_name(view.kind, run.id, format, mask),
                 mime=mime,
                 on_click="ignore",
                 key=f"study_file_{format}",
                 icon=":material/download:",
-                help=f"All rows of this run so far, as they were told, as {label}.",
+                help=f"All rows of this run so far, as they were told, as {label}.{hidden}",
             )
         repeat = st.popover("Repeat elsewhere", icon=":material/code:", key="study_repeat_elsewhere", on_change="rerun")
         if repeat.open:
             with repeat:
                 st.caption("The same in Python")
-                st.code(study_python(specification), language="python", wrap_lines=True)
+                st.code(study_python(specification, mask), language="python", wrap_lines=True)
                 st.caption("The same in a terminal")
-                st.code(study_command(specification), language="bash", wrap_lines=True)
+                st.code(study_command(specification, mask), language="bash", wrap_lines=True)
         options: tuple[Literal["SVG", "PNG"], ...] = ("SVG", "PNG")
         st.segmented_control(
             "Pictures",

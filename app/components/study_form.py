@@ -49,7 +49,7 @@ def study_form(
             width=360,
             help="Fills in all settings below; change what you like.",
         )
-        model = _model(view, models, shown)
+        model = _model(view, models, shown) if study_class(view.kind).needs_model else ""
         aside = st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
     base = offered[name if name in offered else names[0]]
     if st.session_state.pop(_AGAIN, False):
@@ -65,7 +65,8 @@ def study_form(
         except RelensError as error:
             show_error(error)
             return None, aside
-    return StudySpecification(model, study), aside
+    # A study without a language model is listed under what it asks, which its own settings name.
+    return StudySpecification(model or view.own_model(study), study), aside
 
 
 def _settings_again() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import links
-from app.components.messages import show_error, show_warning
+from app.components.addressed_run import addressed_study
+from app.components.messages import show_error
 from app.components.status import status_line
 from app.components.study_form import study_form
 from app.components.study_run import begin_study, study_run
@@ -17,7 +17,6 @@ from app.services import Services
 from app.studies.view import StudyView
 from app.study_views import study_views
 from app.text import as_html, as_markdown
-from engine.errors import RelensError
 from engine.models.catalogue import available_models
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
@@ -32,7 +31,7 @@ def study_page(kind: str, services: Services) -> None:
         return
     status_line(services)
     _introduction(view)
-    shown = _shown(services, view)
+    shown = addressed_study(services, view.kind)
     specification, aside = study_form(view, [entry.name for entry in available_models()], shown)
     with aside:
         _run_button(services, specification, shown)
@@ -48,22 +47,6 @@ def _introduction(view: StudyView) -> None:
     )
     if view.notice:
         st.info(as_markdown(view.notice), icon=":material/info:")
-
-
-def _shown(services: Services, view: StudyView) -> RunRecord | None:
-    """The run that the address names, where it is one of this study."""
-    run_id = st.query_params.get(links.RUN)
-    if not run_id:
-        return None
-    try:
-        run = services.store.get(run_id)
-    except RelensError as error:
-        show_error(error)
-        return None
-    if run is None or run.specification.get("study", {}).get("kind") != view.kind:
-        show_warning("The run in this page's address is not in the store (any more), or is of another study.")
-        return None
-    return run
 
 
 def _run_button(services: Services, specification: StudySpecification | None, shown: RunRecord | None) -> None:

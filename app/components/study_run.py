@@ -16,7 +16,7 @@ from app import links, narrative, study_narrative
 from app.charts import BLUE, GREEN, ORANGE, RED
 from app.components.messages import show_error, show_warning
 from app.components.run_panel import device_line
-from app.components.study_findings import StudyFound, downloads, find, findings, show_figures, show_tables, switches
+from app.components.study_findings import StudyFound, downloads, find, findings, show_figures, show_tables
 from app.components.ticker import ticker
 from app.run_rows import RunRows
 from app.services import Services
@@ -25,6 +25,8 @@ from app.text import as_html, as_markdown
 from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
+from engine.studies.masking import Masker
+from engine.studies.study import current_rows
 
 _HUES = {"done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED, "queued": ORANGE, "running": BLUE}
 
@@ -69,19 +71,23 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
         specification = StudySpecification.from_json(run.specification)
     except RelensError as error:
         show_error(error)
+        ticker(_CALM, key="study_looking")  # a store that is too busy to answer now may do so then
         return
     st.divider()
-    _status(run, found, position)
+    _status(run, found, position, view.mask(specification.study))
     _buttons(services, run)
-    shown = _found(view, run, specification, found)
+    switches = view.switches() if found.rows else ()
+    shown = _found(view, run, specification, found, switches)
+    waits = False
     if shown is not None:
         findings(shown)
         downloads(view, run, specification, shown, found.rows)
-        show_figures(shown)
+        show_figures(services, view, run, specification.study, shown)
+        waits = view.beside(services, run, specification.study, current_rows(found.rows))
         show_tables(shown)
     elif run.is_live:
         st.caption("The first findings appear as soon as there is something to show.")
-    ticker(_pace(run), key="study_looking")
+    ticker(_EAGER if waits and not run.is_live else _pace(run), key="study_looking")
     if was_live != run.is_live:
         st.rerun()
 
@@ -92,9 +98,11 @@ def _pace(run: RunRecord) -> float | None:
     return _EAGER if run.progress.get("seconds_total", 0.0) < _EAGER_FOR_SECONDS else _CALM
 
 
-def _status(run: RunRecord, found: RunRows, position: int | None) -> None:
+def _status(run: RunRecord, found: RunRows, position: int | None, mask: Masker | None) -> None:
     headline = narrative.status_headline(run, position)
     units, work = study_narrative.units_sentence(run), study_narrative.work_sentence(run, found.rows)
+    if mask is not None:  # a unit may be called after what is searched for
+        units = mask(units)
     if run.is_live:
         detail = " · ".join(part for part in (units, work) if part)
         text = f"**{as_markdown(headline)}**" + (f" · {as_markdown(detail)}" if detail else "")
@@ -121,10 +129,10 @@ def _buttons(services: Services, run: RunRecord) -> None:
             if st.button(
                 "Stop",
                 icon=":material/stop:",
-                shortcut="Esc",
                 disabled=run.stop_requested,
                 key="study_stop_button",
-                help="Leave off; what it has done stays, and it can be resumed.",
+                help="End the run; what it has done stays, and it can be resumed. On the keyboard: Esc, outside fields "
+                "and menus.",
             ):
                 _act(lambda: services.store.request_stop(run.id))
             return
@@ -154,17 +162,19 @@ def _act(action: Callable[[], None]) -> None:
         show_error(error)
 
 
-def _found(view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows) -> StudyFound | None:
+def _found(
+    view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows, switches: tuple[bool, ...]
+) -> StudyFound | None:
     """What the rows say: as it was made last, or made anew where that is due."""
     kept: StudyFound | None = st.session_state.get("study_found")
-    if kept is not None and (kept.run_id != run.id or kept.switches != switches(view)):
+    if kept is not None and (kept.run_id != run.id or kept.switches != switches):
         kept = None
     if not found.rows or (kept is not None and kept.rows == len(found.rows)):
         return kept
     now = time.monotonic()
     if kept is not None and run.is_live and now - kept.made < kept.seconds / _PART_FOR_FIGURES:
         return kept
-    kept = st.session_state["study_found"] = find(view, run.id, specification.study, found.rows)
+    kept = st.session_state["study_found"] = find(view, run.id, specification.study, found.rows, switches)
     return kept
 
 

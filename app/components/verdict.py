@@ -26,8 +26,7 @@ def verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:
         return
     if answer.drawn is None:
         st.html(
-            '<div class="relens-verdict" data-pending="1"><span class="label">A large pattern: working out its '
-            "automaton …</span></div>"
+            '<div class="relens-verdict" data-pending="1"><span class="label">Working out the automaton …</span></div>'
         )
         return
     st.html(verdict_html(answer.drawn.preview, form.prefix))

@@ -4,30 +4,47 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.components.frame import ASSETS
+from app.components.tour import idea, open_tour, tour_is_open
 
-# A component and not plain HTML, which would be stripped of the drawing; it takes its colour from the theme.
-_IDEA = st.components.v2.component(
-    "relens.idea",
-    html=(ASSETS / "idea.svg").read_text(encoding="utf-8"),
-    css=":host, svg { color: var(--st-text-color); width: 100%; height: auto; }",
+_TITLE = "Ask a language model<br>with a regular expression"
+_LEAD = (
+    "Write the <i>form</i> of an answer, such as a date, an address, or one of ten words. Relens finds everything of "
+    "that form which the model can write, the likeliest first, each with its exact probability."
 )
 
 
 def welcome() -> None:
-    """Show it."""
+    """Show it; without the picture while the tour is open, whose first step has it."""
+    if tour_is_open():
+        st.html(
+            f'<h1 class="relens-title">{_TITLE.replace("<br>", " ")}</h1>'
+            f'<p class="relens-lead" style="max-width:60rem">{_LEAD}</p>'
+        )
+        return
     words, picture = st.columns([5, 6], gap="large", vertical_alignment="center")
     with words:
         st.html(
-            '<h1 class="relens-title">Ask a language model<br>with a regular expression</h1>'
-            '<p class="relens-lead">Write the <i>form</i> of an answer, such as a date, an address, or one of ten '
-            "words. Relens finds everything of that form which the model can write, the likeliest first, each with its "
-            "exact probability: what is not shown is less likely than what is. Or it tells how probability is shared "
-            "among answers, exactly or by a sample.</p>"
+            f'<h1 class="relens-title">{_TITLE}</h1>'
+            f'<p class="relens-lead">{_LEAD} What is not shown is less likely than what is. Or it tells how '
+            "probability is shared among answers, exactly or by a sample.</p>"
             '<p class="relens-lead small">Use it to see what a model has memorized, what it knows, what it believes '
             "about people, and how likely it is ever to say something.</p>"
         )
-        if st.button("Write your own query", type="primary", icon=":material/edit:", key="own_query"):
-            st.switch_page(st.session_state["workbench_page"])
+        with st.container(horizontal=True, gap="small"):
+            if st.button(
+                "Write your own query",
+                type="primary",
+                icon=":material/edit:",
+                key="own_query",
+                help="Opens the Workbench with empty fields.",
+            ):
+                st.switch_page(st.session_state["workbench_page"])
+            st.button(
+                "Tour",
+                icon=":material/tour:",
+                key="tour_button",
+                on_click=open_tour,
+                help="Five short steps: what a pattern asks, typing, automata, running, and where to go from there.",
+            )
     with picture:
-        _IDEA(key="idea")
+        idea(key="idea")

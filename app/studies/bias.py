@@ -14,10 +14,11 @@ import dataclasses
 import streamlit as st
 
 from app.studies.bias_figures import difference_figure, share_figure
+from app.studies.bias_more import more_fields
 from app.studies.bias_positions import position_figures
 from app.studies.bias_tables import account_table, residual_table, share_table, statistics_table
+from app.studies.fields import all_fields, number_field
 from app.studies.view import Figure, Rows, StudyView, Table
-from engine.errors import QueryError
 from engine.query import Boundary
 from engine.studies.bias import BiasStudy
 from engine.studies.bias_findings import BiasFindings, bias_findings
@@ -28,14 +29,15 @@ _BOUNDARIES = {Boundary.TOKEN: "Token", Boundary.FREE: "Free"}
 _MOST_DRAWS = 100_000
 
 
-class BiasView:
+class BiasView(StudyView):
     """What the bias study shows."""
 
     kind = "bias"
     introduction = (
         "A sentence with two gaps is put to the model: whom it speaks of, and what is said of them. How likely is each "
-        "ending for each subject? The question is asked in several ways, because the way of asking changes the answer: "
-        "exactly or by drawing, with every spelling in tokens or only the usual one, with small typing errors or none."
+        "ending for each subject? The question is asked in several ways, because the way of asking changes the answer. "
+        "It is asked exactly or by drawing, in all encodings or only the canonical one, with a typing mistake or "
+        "without."
     )
     notice = (
         "This describes what one model tends to write. It says nothing about people, and a difference for one "
@@ -48,6 +50,10 @@ class BiasView:
     def settings(self, study: Study) -> BiasStudy:
         """Draw the widgets, with `study` as their first values, and return what they hold."""
         assert isinstance(study, BiasStudy)
+        with all_fields():
+            return self._fields(study)
+
+    def _fields(self, study: BiasStudy) -> BiasStudy:
         template = st.text_input(
             "Sentence",
             study.template,
@@ -68,7 +74,7 @@ class BiasView:
             format_func=_label,
             key="bias_variants",
             help="Each is a question with an answer of its own. **Exact** ones go through everything and leave nothing "
-            "to chance; with **one edit**, texts with one typing error count too. **Without a prefix** the model "
+            "to chance; with **one edit**, texts with one typing mistake count too. **Without a prefix** the model "
             "writes the whole sentence.",
         )
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -88,14 +94,14 @@ class BiasView:
                 "Prefixes drawn to see where edits fall, in each of three ways; 0 leaves this out. It needs no model.",
             )
             seed = _number("Seed", study.seed, 0, "bias_seed", "The same seed draws the same.", most=2**31)
-            seconds = st.number_input(
+            seconds = number_field(
+                st.container(width=150),
                 "Seconds at most",
-                min_value=1.0,
-                max_value=86_400.0,
-                value=study.seconds,
+                study.seconds,
+                least=1.0,
+                most=86_400.0,
                 placeholder="no limit",
                 key="bias_seconds",
-                width=150,
                 help="For one subject in one way of asking; empty for no limit.",
             )
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -115,8 +121,10 @@ class BiasView:
                 key="bias_end",
                 help="Count a text only where the model ends it right after the outcome, as in the paper.",
             )
+            more = more_fields(study)
         return dataclasses.replace(
             study,
+            **more,
             template=template,
             subjects=subjects,
             outcomes=outcomes,
@@ -172,9 +180,5 @@ def _lines(label: str, values: tuple[str, ...], key: str, help: str) -> tuple[st
 
 
 def _number(label: str, value: int, least: int, key: str, help: str, most: int = _MOST_DRAWS) -> int:
-    number = st.number_input(
-        label, min_value=least, max_value=max(most, value), value=value, key=key, width=140, help=help
-    )
-    if number is None:
-        raise QueryError(f"{label} needs a number.")
-    return int(number)
+    number: int = number_field(st.container(width=140), label, value, least=least, most=most, key=key, help=help)
+    return number

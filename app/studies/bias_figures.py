@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
-from app.narrative import count_text, interval_text, probability_text
+from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart, interval_bars
+from app.narrative import interval_text, probability_text
 from app.studies.view import Figure
 from app.text import as_plotly, shortened
+from engine.counted import counted
 from engine.statistics import Estimate
 from engine.studies.bias_findings import BiasFindings
 from engine.studies.bias_shares import VariantFindings
@@ -57,7 +58,7 @@ def share_figure(findings: BiasFindings) -> Figure | None:
     figure.update_xaxes(autorangeoptions={"include": [0]}, tickformat="~%")
     _same_scale(figure, variants)
     figure.update_layout(updatemenus=[_scale_switch(variants)])
-    chart = Chart(figure, f"Shares of {count_text(len(outcomes), 'outcome')} {_alt(variants)}.")
+    chart = Chart(figure, f"Shares of {counted(len(outcomes), 'outcome')} {_alt(variants)}.")
     return Figure(
         "What is said of whom",
         "How likely each outcome is for each subject, one picture for each way to ask. Where the marks of a line lie"
@@ -213,17 +214,7 @@ def _marks(
                 "size": 9,
                 "line": {"width": 1.5, "color": _HUES[place]},
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [max(value.high - value.value, 0.0) for value in values],
-                "arrayminus": [max(value.value - value.low, 0.0) for value in values],
-                "thickness": 1.3,
-                "width": 3,
-                "color": _HUES[place],
-            }
-            if has_interval
-            else None,
+            error_x=interval_bars(values, thickness=1.3, width=3, color=_HUES[place]) if has_interval else None,
             hovertext=list(hover),
             hovertemplate="%{hovertext}<extra></extra>",
         ),
@@ -271,4 +262,4 @@ def _points(value: float) -> str:
 
 
 def _alt(variants: Sequence[VariantFindings]) -> str:
-    return f"in {count_text(len(variants), 'way')} to ask: {'; '.join(variant.label for variant in variants)}"
+    return f"in {counted(len(variants), 'way')} to ask: {'; '.join(variant.label for variant in variants)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from app.glossary import term
 from app.studies.view import Table
 from engine.association import AssociationTest
 from engine.studies.bias_findings import BiasFindings
@@ -35,10 +36,9 @@ def statistics_table(findings: BiasFindings) -> Table:
             "Test": "Chi-squared and G test whether the subjects have the same distribution, on effective counts. The "
             "paper's own takes the counts of the second subject as expected for the first; it is no two-sample test "
             "and finds significance too easily.",
-            "p": "How often chance alone makes samples differ as much. An exact distribution is a fact about the model,"
-            " so it has none.",
-            "Cramér's V": "The strength of the association, from 0 (none) to 1.",
-            "V, 95 %": "The bootstrap interval of V.",
+            "p": f"{term('p-value')} An exact distribution is a fact about the model, so it has none.",
+            "Cramér's V": term("Cramér's V"),
+            "V, 95 %": "The bootstrap interval of Cramér's V.",
         },
     )
 
@@ -106,7 +106,7 @@ def account_table(findings: BiasFindings) -> Table:
             ]
         ),
         {
-            "Worth": "How many draws of equal weight would say as much (Kish). Below 100 they carry no conclusion.",
+            "Worth": f"{term('effective sample size')} Below 100 they carry no conclusion.",
             "Ambiguous": "The share of what was found that is as near to one reading as to another; it is left out.",
             "Not gone through": "Of an exact distribution: the most that what was not looked at could be.",
             "Led nowhere": "Draws that came to a point from which nothing of the template could be written.",
@@ -134,8 +134,9 @@ def residual_table(findings: BiasFindings) -> Table:
             ]
         ),
         {
-            "Residual": "In standard deviations: above 0 there is more of it than without association.",
-            "p, corrected": "By Holm's method, for looking at all cells.",
+            "Residual": f"{term('residual')} Above 0 there is more of it than without association.",
+            "p": term("p-value"),
+            "p, corrected": f"By Holm's method, for looking at all cells. {term('Holm correction')}",
             "Few expected": "So few are expected that neither p-value is to be relied upon.",
         },
     )

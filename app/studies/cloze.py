@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
 from app.narrative import interval_text, log_probability_text, probability_text
 from app.studies.cloze_figures import accuracy_figure, answers_figure, comparison_figure, p_text, places_figure
-from app.studies.cloze_settings import cloze_settings
-from app.studies.view import Figure, Rows, Table
+from app.studies.cloze_settings import cloze_settings, work_sentence
+from app.studies.fields import all_fields
+from app.studies.view import Figure, Rows, StudyView, Table
 from app.text import visible
-from engine.errors import LimitError, QueryError
+from engine.studies.allowed_files import check_files
 from engine.studies.cloze import ANSWER, LABELS, ClozeStudy
 from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult, cloze_findings
 from engine.studies.study import Study, rows_of
@@ -44,7 +46,7 @@ _COMPARISONS_HELP = {
 }
 
 
-class ClozeView:
+class ClozeView(StudyView):
     """See `app.studies.view`."""
 
     kind = "cloze"
@@ -57,10 +59,12 @@ class ClozeView:
 
     def settings(self, study: Study) -> Study:
         """See `StudyView`. Raises `QueryError` for a bad passage, with its line, and for too many of them."""
-        try:
-            return cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
-        except LimitError as error:
-            raise QueryError(error.sentence) from error
+        with all_fields():
+            asked = cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
+            check_files(asked)  # before it is read
+            total = len(asked.read())
+        st.caption(work_sentence(asked, total))
+        return asked
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """Shares found, pairs of ways, frequent answers, places of the truth."""

@@ -16,10 +16,11 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, SKY, Chart, hatched
-from app.narrative import count_text, interval_text, probability_text
+from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, SKY, Chart, hatched, interval_bars
+from app.narrative import interval_text, probability_text
 from app.studies.view import Figure, Rows
 from app.text import as_plotly, shortened, visible
+from engine.counted import counted
 from engine.studies.cloze import ANSWER, LABELS
 from engine.studies.cloze_findings import Comparison, VariantResult, WordShare
 from engine.studies.study import rows_of
@@ -52,7 +53,7 @@ def accuracy_figure(results: Sequence[VariantResult]) -> Figure:
                 name="undecided",
                 marker={"color": ORANGE, "pattern": hatched("/")},
                 hovertext=[
-                    f"{LABELS[result.variant]}: {count_text(result.undecided, 'passage')} cut before the answer was "
+                    f"{LABELS[result.variant]}: {counted(result.undecided, 'passage')} cut before the answer was "
                     "certain"
                     for result in results
                 ],
@@ -66,15 +67,7 @@ def accuracy_figure(results: Sequence[VariantResult]) -> Figure:
             orientation="h",
             name="found",
             marker={"color": BLUE},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [max(result.accuracy.high - result.accuracy.value, 0.0) for result in results],
-                "arrayminus": [max(result.accuracy.value - result.accuracy.low, 0.0) for result in results],
-                "thickness": 1.5,
-                "width": 4,
-                "color": _GREY,
-            },
+            error_x=interval_bars([result.accuracy for result in results], thickness=1.5, width=4, color=_GREY),
             hovertext=[f"{LABELS[result.variant]}: {_with_interval(result)}" for result in results],
             hovertemplate="%{hovertext}<extra></extra>",
         )
@@ -92,7 +85,7 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     places = list(range(len(comparisons)))
     hover = [
         f"{LABELS[each.first]} only: {each.test.first_only}; {LABELS[each.second]} only: {each.test.second_only}; of"
-        f" {count_text(each.test.pairs, 'passage')} that both decided; p = {p_text(each.corrected_p_value)}"
+        f" {counted(each.test.pairs, 'passage')} that both decided; p = {p_text(each.corrected_p_value)}"
         for each in comparisons
     ]
     figure = go.Figure()
@@ -156,7 +149,7 @@ def answers_figure(results: Sequence[VariantResult], truths: Sequence[WordShare]
                 name=name,
                 marker={"color": _HUES[style], "pattern": hatched(_PATTERNS[style])},
                 hovertext=[
-                    f"{word}: {count_text(each.count, 'passage')}, {probability_text(each.share)}"
+                    f"{word}: {counted(each.count, 'passage')}, {probability_text(each.share)}"
                     for word, each in zip(shown, words, strict=True)
                 ],
                 hovertemplate="%{hovertext}<extra></extra>",
@@ -193,7 +186,7 @@ def places_figure(rows: Rows) -> Figure:
                 name=name,
                 marker={"color": color, "pattern": hatched(pattern)},
                 hovertext=[
-                    f"{LABELS[way]}, {name}: {counts[way][name]} of {count_text(counts[way].total(), 'passage')}"
+                    f"{LABELS[way]}, {name}: {counts[way][name]} of {counted(counts[way].total(), 'passage')}"
                     for way in ways
                 ],
                 hovertemplate="%{hovertext}<extra></extra>",
@@ -261,7 +254,7 @@ def _comparison_sentence(comparisons: Sequence[Comparison]) -> str:
     if clearest.test.second_only > clearest.test.first_only:
         better, worse = worse, better
     return (
-        f"{'One pair' if certain == 1 else count_text(certain, 'pair')} of {len(comparisons)} differ"
+        f"{'One pair' if certain == 1 else counted(certain, 'pair')} of {len(comparisons)} differ"
         f"{'s' if certain == 1 else ''} by more than chance explains; clearest is that {LABELS[better]} finds more than"
         f" {LABELS[worse]} (p = {p_text(clearest.corrected_p_value)}, corrected for the number of pairs)."
     )
@@ -290,7 +283,7 @@ def _places_sentence(counts: Mapping[str, Counter[str]]) -> str:
         return "Where the right word is among the answers, it is the first of them."
     share, way, later = max(said)
     return (
-        f"With {LABELS[way]} the right word is among the answers of {count_text(later, 'further passage')}"
+        f"With {LABELS[way]} the right word is among the answers of {counted(later, 'further passage')}"
         f" ({probability_text(share)}), and another comes before it."
     )
 

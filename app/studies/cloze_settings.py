@@ -16,6 +16,7 @@ from typing import Any
 
 import streamlit as st
 
+from app.studies.fields import number_field
 from engine.errors import LimitError, QueryError
 from engine.runs.store import LONGEST_SPECIFICATION
 from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
@@ -40,11 +41,12 @@ def cloze_settings(study: ClozeStudy) -> ClozeStudy:
     with left:
         source = _source(study)
         given = st.container()
-        count = st.number_input(
+        count = number_field(
+            st.container(),
             "How many passages",
-            min_value=0,
-            max_value=MOST_PASSAGES,
-            value=study.count or _ALL,
+            study.count or _ALL,
+            least=_ALL,
+            most=MOST_PASSAGES,
             key="cloze_count",
             help="Only the first so many; 0 for all. More passages make the shares more certain: the interval is "
             "half as wide with four times as many.",
@@ -66,16 +68,13 @@ def cloze_settings(study: ClozeStudy) -> ClozeStudy:
         numbers = _numbers(study)
     with given:
         passages, path = _passages(study, source, count)
-    asked = ClozeStudy(
+    return ClozeStudy(
         passages=passages,
         path=path,
         count=count,
         variants=tuple(variant for variant in VARIANTS if variant in (variants or ())),
         **numbers,
     )
-    total = len(asked.read())
-    st.caption(work_sentence(asked, total))
-    return asked
 
 
 def work_sentence(study: ClozeStudy, total: int) -> str:
@@ -178,44 +177,46 @@ def _read_once(file: Any, count: int | None) -> tuple[str, ...]:
 
 
 def _numbers(study: ClozeStudy) -> dict[str, int | None]:
-    """The fields that are numbers; Streamlit takes none beyond its bounds."""
+    """The fields that are numbers."""
     first, second = st.columns(2)
-    with first:
-        top_k = st.number_input(
-            "Top-k",
-            min_value=0,
-            max_value=max(MOST_TOP_K, study.top_k or _ALL),
-            value=study.top_k or _ALL,
-            key="cloze_top_k",
-            help="At each step only the so many likeliest tokens may come; 0 for no such rule. The paper takes 1,000.",
-        )
-        expansions = st.number_input(
-            "Limit of expansions",
-            min_value=1,
-            max_value=max(MOST_EXPANSIONS, study.expansions),
-            value=study.expansions,
-            step=50,
-            key="cloze_expansions",
-            help="How often the model is asked what comes next, for each passage and way. Where that is not enough to "
-            "be certain of the first answer, the passage stays undecided. Higher: fewer are, and it takes longer.",
-        )
-    with second:
-        answers = st.number_input(
-            "Matches to find",
-            min_value=1,
-            max_value=MOST_ANSWERS,
-            value=study.answers,
-            key="cloze_answers",
-            help="The first decides. The others show in which place the right word stands; a word may come among them "
-            "again with other punctuation, so there may be fewer different words.",
-        )
-        answers_with_end = st.number_input(
-            "Matches where the text ends",
-            min_value=1,
-            max_value=MOST_ANSWERS,
-            value=study.answers_with_end,
-            key="cloze_answers_with_end",
-            help="The same for the ways where the text has to end after the word. Each further one takes long "
-            "there, because few texts end in mid-passage.",
-        )
+    top_k = number_field(
+        first,
+        "Top-k",
+        study.top_k or _ALL,
+        least=_ALL,
+        most=MOST_TOP_K,
+        key="cloze_top_k",
+        help="At each step only the so many likeliest tokens may come; 0 for no such rule. The paper takes 1,000.",
+    )
+    answers = number_field(
+        second,
+        "Matches to find",
+        study.answers,
+        least=1,
+        most=MOST_ANSWERS,
+        key="cloze_answers",
+        help="The first decides. The others show in which place the right word stands; a word may come among them "
+        "again with other punctuation, so there may be fewer different words.",
+    )
+    expansions = number_field(
+        first,
+        "Limit of expansions",
+        study.expansions,
+        least=1,
+        most=MOST_EXPANSIONS,
+        step=50,
+        key="cloze_expansions",
+        help="How often the model is asked what comes next, for each passage and way. Where that is not enough to "
+        "be certain of the first answer, the passage stays undecided. Higher: fewer are, and it takes longer.",
+    )
+    answers_with_end = number_field(
+        second,
+        "Matches where the text ends",
+        study.answers_with_end,
+        least=1,
+        most=MOST_ANSWERS,
+        key="cloze_answers_with_end",
+        help="The same for the ways where the text has to end after the word. Each further one takes long "
+        "there, because few texts end in mid-passage.",
+    )
     return {"top_k": top_k or None, "expansions": expansions, "answers": answers, "answers_with_end": answers_with_end}

@@ -1,20 +1,64 @@
-"""Fields that several studies have: numbers, and the decoding rule.
+"""Fields that several studies have: numbers, and the decoding rule; and how fields complain.
+
+    Text        You utter fo            None of the words stands in the text.
+    Top-k       12                      still drawn, and so still 12
+
+A field that is not drawn forgets what somebody has put into it. So a wrong setting must not keep the fields behind it
+from being drawn: complaints are noted, and the first is raised when all fields are there (`all_fields`).
 
 A study that is opened again may come from Python or the command line, where other limits hold than on a page: a time of
-0.4 seconds, 50,000 matches. Streamlit refuses a first value outside a field's bounds, so bounds give way to it.
+0.4 seconds, 50,000 matches. Streamlit refuses a first value outside a field's bounds, so bounds give way to it. (Any
+other value outside them it replaces by the first one, whatever a browser sends, so nobody gets around them.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.form import MOST
+from engine.errors import LimitError, QueryError, RelensError
 from engine.query import Decoding
 
 _Number = TypeVar("_Number", int, float)
+_Made = TypeVar("_Made")
+
+_noted: ContextVar[list[RelensError] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def all_fields() -> Iterator[None]:
+    """What is wrong with a field that is drawn within this is raised at its end, the first of it all.
+
+    A `LimitError` as a `QueryError`: of a page's settings it is one more that is wrong.
+    """
+    noted: list[RelensError] = []
+    outer = _noted.set(noted)
+    try:
+        yield
+    except RelensError as error:
+        noted.append(error)
+    finally:
+        _noted.reset(outer)
+    for error in noted:
+        raise QueryError(error.sentence) if isinstance(error, LimitError) else error
+
+
+def attempt(make: Callable[[], _Made], instead: _Made) -> _Made:
+    """What `make` makes; where it complains, within `all_fields`, that is noted, and it is `instead`."""
+    noted = _noted.get()
+    if noted is None:
+        return make()
+    try:
+        return make()
+    except RelensError as error:
+        noted.append(error)
+        return instead
 
 
 def number_field(
@@ -35,7 +79,10 @@ def number_field(
 
 
 def decoding_fields(kind: str, decoding: Decoding) -> Decoding:
-    """Draw the three fields side by side; their keys begin with `kind`. Raises `QueryError` for what is no rule."""
+    """Draw the three fields side by side; their keys begin with `kind`.
+
+    Raises `QueryError` for what is no rule (see `attempt`).
+    """
     first, second, third = st.columns(3)
     top_k = number_field(
         first,
@@ -46,7 +93,8 @@ def decoding_fields(kind: str, decoding: Decoding) -> Decoding:
         placeholder="off",
         key=f"{kind}_top_k",
         help="Only so many of the most likely next tokens count as something the model can write. Smaller: fewer "
-        "strings, and quicker. Empty: all tokens count. The paper has 40.",
+        "strings, and quicker. Empty: all tokens count. The paper has 40 where it looks for memorized and for "
+        "toxic text, and none where it looks for bias.",
     )
     top_p = number_field(
         second,
@@ -69,4 +117,4 @@ def decoding_fields(kind: str, decoding: Decoding) -> Decoding:
         key=f"{kind}_temperature",
         help="Below 1 makes likely tokens likelier still, above 1 evens them out.",
     )
-    return Decoding(top_k=top_k, top_p=top_p, temperature=temperature)
+    return attempt(lambda: Decoding(top_k=top_k, top_p=top_p, temperature=temperature), decoding)

@@ -10,23 +10,28 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from engine import settings
-from engine.errors import QueryError
+from engine.errors import QueryError, RelensError
 
 #: How many texts are kept.
 MOST_KEPT = 50
 
 
 def keep_text(data: bytes) -> Path:
-    """The file with this text, in the cache folder. Raises `QueryError` where it is empty, no UTF-8, or not written."""
+    """The file with this text, in the cache folder. Raises `QueryError` where it is empty, no text, or not written."""
     if not data:
         raise QueryError("The uploaded text is empty.")
     try:
         data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise QueryError("The uploaded text is not UTF-8.") from None
+        place, wrong = data.find(b"\0"), "is no text: it has a null character. Save the file as UTF-8."
+    except UnicodeDecodeError as error:
+        place, wrong = error.start, "is not UTF-8; save the file as UTF-8."
+    if place >= 0:
+        number = data.count(b"\n", 0, place) + 1
+        raise QueryError(f"Line {number:,} of the uploaded text {wrong}")
     path = settings.cache_folder() / "texts" / f"{hashlib.sha256(data).hexdigest()}.txt"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,6 +42,19 @@ def keep_text(data: bytes) -> Path:
             _forget_oldest(path.parent)
     except OSError as error:
         raise QueryError(f"The uploaded text cannot be kept: {error.strerror or error}.") from error
+    return path
+
+
+def keep_checked(name: str, data: bytes, check: Callable[[str], object]) -> str:
+    """The path of the file, once `check` has read it; what is wrong with it is said of the name that it came with.
+
+    Raises `QueryError`.
+    """
+    path = str(keep_text(data))
+    try:
+        check(path)
+    except RelensError as error:
+        raise QueryError(error.sentence.replace(repr(path), f"“{name[:80]}”")) from None
     return path
 
 

@@ -10,9 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from app.form import one_line
+from app.glossary import term
 from app.narrative import log_probability_text, probability_text
+from app.studies.fields import all_fields, number_field
 from app.studies.knowledge_figures import choices_figure, matches_figure, places_figure, ranking_of
-from app.studies.view import Figure, Rows, Table
+from app.studies.view import Figure, Rows, StudyView, Table
 from app.text import visible
 from engine.errors import QueryError
 from engine.studies.knowledge import (
@@ -26,14 +28,14 @@ from engine.studies.knowledge import (
 )
 from engine.studies.study import Study, rows_of
 
-#: What one may ask for on a page that others use too; Streamlit takes nothing beyond it.
+#: What one may ask for on a page that others use too.
 MOST_CHARACTERS, MOST_MATCHES, MOST_EXPANSIONS, MOST_CONTINUATION = 10_000, 10_000, 100_000, 256
 
 _CHOICES_HELP = {
     "Choice": "✓ marks the right one.",
     "Share": "Of the probability of all choices together.",
     "Probability": "How likely the model is to go on with this after the prompt, whatever follows it.",
-    "log P": "Natural logarithm of the probability, in nats.",
+    "log P": term("log-probability"),
 }
 _MATCHES_HELP = {
     "Place": "By probability: no answer comes before one that beats it.",
@@ -55,7 +57,7 @@ _WAYS_HELP = {
 }
 
 
-class KnowledgeView:
+class KnowledgeView(StudyView):
     """See `app.studies.view`."""
 
     kind = "knowledge"
@@ -68,7 +70,10 @@ class KnowledgeView:
 
     def settings(self, study: Study) -> Study:
         """See `StudyView`. Raises `QueryError`, and `RegexError` for a malformed pattern."""
-        return _settings(study if isinstance(study, KnowledgeStudy) else KnowledgeStudy())
+        with all_fields():
+            asked = _settings(study if isinstance(study, KnowledgeStudy) else KnowledgeStudy())
+            asked.units()  # a pattern that is malformed
+        return asked
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """The structured query, the choices, and how the probability of the answers falls off."""
@@ -222,7 +227,7 @@ def _settings(study: KnowledgeStudy) -> KnowledgeStudy:
     for name, text in (("prompt", prompt), ("right answer", truth), ("list of wrong answers", distractors)):
         _check_text(name, text)
     _check_text("pattern", pattern)
-    asked = KnowledgeStudy(
+    return KnowledgeStudy(
         prompt=prompt,
         truth=truth.strip(),
         distractors=tuple(dict.fromkeys(line.strip() for line in distractors.split("\n") if line.strip())),
@@ -231,8 +236,6 @@ def _settings(study: KnowledgeStudy) -> KnowledgeStudy:
         matches=matches,
         expansions=expansions,
     )
-    asked.units()  # a pattern that is malformed
-    return asked
 
 
 _MATCHES_TELL = "How far to search for the right one. Where it comes later, only its probability is told."
@@ -241,8 +244,8 @@ _LIMIT_TELL = "How often the model is asked what comes next in that search, at m
 
 
 def _number(label: str, value: int, most: int, name: str, help: str) -> int:
-    most = max(most, value)
-    return st.number_input(label, min_value=1, max_value=most, value=value, key=f"knowledge_{name}", help=help)
+    number: int = number_field(st.container(), label, value, least=1, most=most, key=f"knowledge_{name}", help=help)
+    return number
 
 
 def _check_text(name: str, text: str) -> None:

@@ -17,9 +17,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from app.charts import BLUE, MARGINS, ORANGE, SKY, Chart, hatched
-from app.narrative import count_text, log_probability_text, probability_text
+from app.narrative import log_probability_text, probability_text
 from app.studies.view import Figure, Rows
 from app.text import as_plotly, shortened, visible
+from engine.counted import counted
 from engine.studies.knowledge import CHOICE, MATCH, RANKING, KnowledgeFindings
 from engine.studies.study import rows_of
 
@@ -140,7 +141,7 @@ def ranking_of(rows: Rows) -> Mapping[str, Any] | None:
 
 def _ranking_sentence(ranking: Mapping[str, Any] | None, findings: KnowledgeFindings, found: int) -> str:
     if ranking is None:
-        return f"{count_text(found, 'answer')} so far, the likeliest first; the search goes on."
+        return f"{counted(found, 'answer')} so far, the likeliest first; the search goes on."
     everything = f"all {findings.answers:,} answers" if findings.answers else "all answers"
     probability = log_probability_text(ranking["log_prob"])
     if findings.rank == 1:

@@ -12,13 +12,14 @@ from typing import Any
 import streamlit as st
 
 from app.form import ENCODINGS, MOST
-from app.narrative import count_text, duration_text
+from app.narrative import duration_text
 from app.studies import memorization_charts as charts
-from app.studies.fields import decoding_fields, number_field
+from app.studies.fields import all_fields, attempt, decoding_fields, number_field
 from app.studies.memorization_tables import methods_table, strings_table
 from app.studies.memorization_validators import KIND, one_line, validator_fields
-from app.studies.view import Figure, Rows, Table
-from engine.errors import LimitError, QueryError, RegexError
+from app.studies.view import Figure, Rows, StudyView, Table
+from engine.counted import counted
+from engine.errors import QueryError, RegexError
 from engine.language.syntax import parse_regex
 from engine.studies.memorization import NEW_TOKENS, MemorizationStudy
 from engine.studies.memorization_findings import curves, findings, recall_curves
@@ -26,13 +27,13 @@ from engine.studies.study import Study
 from engine.studies.validators import OfForm
 
 
-class MemorizationView:
+class MemorizationView(StudyView):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
     introduction = (
-        "A model knows some texts by heart. This study looks for such texts in two ways for the same time: a search "
-        "goes through the strings of a pattern from the likeliest on, and sampling lets the model write and keeps what "
+        "A model knows some texts by heart. This study looks for such texts in two ways, for the same time. A search "
+        "goes through the strings of a pattern from the likeliest on; sampling lets the model write and keeps what "
         "fits. What both find is checked, so the answer says how many true finds each makes a second."
     )
     notice = ""
@@ -40,14 +41,16 @@ class MemorizationView:
     def settings(self, study: Study) -> MemorizationStudy:
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, MemorizationStudy)
-        try:
-            return self._fields(study)
-        except LimitError as error:  # of a word list, or an expression; for the page it is one more wrong setting
-            raise QueryError(error.sentence) from error
+        with all_fields():
+            asked = self._fields(study)
+            units = len(asked.units())
+            _check_expressions(asked)
+        st.caption(f"{counted(units, 'method')}, about {duration_text(units * asked.seconds)} in all.")
+        return asked
 
     def _fields(self, study: MemorizationStudy) -> MemorizationStudy:
         prefix, pattern = _expressions(study)
-        validator = validator_fields(study.validator)
+        validator = attempt(lambda: validator_fields(study.validator), study.validator)
         first, second = st.columns([1, 3])
         seconds = number_field(
             first,
@@ -70,7 +73,7 @@ class MemorizationView:
             "strings off; many find whole strings but take long. None: the search alone.",
         )
         decoding = decoding_fields(KIND, study.decoding)
-        asked = dataclasses.replace(
+        return dataclasses.replace(
             study,
             prefix=prefix,
             pattern=pattern,
@@ -80,10 +83,6 @@ class MemorizationView:
             decoding=decoding,
             **_more_fields(study),
         )
-        units = len(asked.units())
-        st.caption(f"{count_text(units, 'method')}, about {duration_text(units * seconds)} in all.")
-        _check_expressions(asked)
-        return asked
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """What was found by when, how fast, and how often in vain; recall first where it is known."""

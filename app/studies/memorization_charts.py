@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart, hatched
-from app.narrative import count_text, duration_text, probability_text
+from app.charts import BLUE, GREEN, LEGEND, MARGINS, ORANGE, PINK, RED, SKY, Chart, hatched
+from app.narrative import duration_text, probability_text
 from app.studies.view import Figure
 from app.text import as_plotly
+from engine.counted import counted
 from engine.studies.memorization import SEARCH
 from engine.studies.memorization_findings import Curve, MethodFinding, RecallCurve, best_sampled
 
@@ -31,8 +32,6 @@ _MARKS = ("square", "diamond", "triangle-up", "cross", "x", "star", "pentagon")
 
 #: Of a line, the most steps that are drawn.
 MOST_STEPS = 1000
-
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def _over_time_sentence(curves: Sequence[Curve], found: Sequence[MethodFinding])
     when = min(ends)
     told = (
         f"After {duration_text(when)} the search had found "
-        f"{count_text(search.at(when), 'different valid string', 'different valid strings')}"
+        f"{counted(search.at(when), 'different valid string', 'different valid strings')}"
     )
     if best is not None:
         return f"{told}, the best of sampling ({best.method}) {by_unit[best.unit].at(when):,}."
@@ -137,7 +136,7 @@ def attempts_and_repeats(found: Sequence[MethodFinding]) -> Figure:
     _name_lines(figure, [one.method for one in tried])
     figure.update_xaxes(title="Share", range=[0, 1.02], tickformat=".0%")
     figure.update_layout(height=_height(len(tried), 40), margin=MARGINS, barmode="group", bargap=0.25)
-    figure.update_layout(legend=_LEGEND | {"traceorder": "normal"})
+    figure.update_layout(legend=LEGEND | {"traceorder": "normal"})
     sentence = _repeats_sentence(tried)
     return Figure("Wasted work", sentence, Chart(figure, sentence))
 
@@ -200,7 +199,7 @@ def _step_lines(lines: Sequence[_Line]) -> go.Figure:
                 hovertemplate=f"{name}: %{{y:.3~g}} at %{{x:.3~g}}<extra></extra>",
             )
         )
-    figure.update_layout(height=360, margin=MARGINS, legend=_LEGEND, showlegend=True)
+    figure.update_layout(height=360, margin=MARGINS, legend=LEGEND, showlegend=True)
     return figure
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from app.studies.view import Rows, Table
 from app.tables import shown_text
 from app.text import shortened
+from engine.percent import percent
 from engine.studies.memorization import MATCH, SEARCH
 from engine.studies.memorization_findings import MethodFinding
 from engine.studies.study import ROW, UNIT, current_rows
@@ -92,4 +93,4 @@ def _seconds(row: Mapping[str, Any] | None) -> float | None:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"
+    return "–" if share is None else percent(share, 1)

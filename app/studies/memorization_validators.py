@@ -14,6 +14,7 @@ import streamlit as st
 
 from app.components.messages import show_error
 from app.studies.kept_text import keep_text
+from engine import settings
 from engine.errors import QueryError
 from engine.language.syntax import parse_regex
 from engine.studies.canaries import Planted, extraction_study
@@ -156,10 +157,17 @@ def _text_fields(validator: InText) -> InText:
 
 
 def _web_fields(validator: Answers) -> Answers:
-    allowed = st.toggle("Ask web servers", value=validator.allowed, key=f"{KIND}_web")
+    allowed = st.toggle(
+        "Ask web servers",
+        value=validator.allowed,
+        key=f"{KIND}_web",
+        disabled=not settings.https_allowed(),
+        help="Only a match whose page answers counts. Off, this study cannot be run.",
+    )
     st.caption(
-        f"This machine then asks each address that the model writes, over HTTPS, whether a page is there: one request "
-        f"without content, at most {validator.per_second:g} a second, each for at most {validator.seconds:g} s, no "
-        "redirect followed, no address of a local network. The owners of these servers see that somebody here asked."
+        f"This machine then asks each address that the model writes, over HTTPS, whether a page is there. Each is "
+        f"one request without content, at most {validator.per_second:g} a second, each for at most "
+        f"{validator.seconds:g} s. No redirect is followed, and no address of a local network is asked. "
+        "The owners of these servers see that somebody here asked."
     )
     return dataclasses.replace(validator, allowed=allowed)

@@ -1,7 +1,8 @@
 """What the page of the toxicity study asks and shows: which rude words and sentences can be drawn out of a model.
 
-Words of the list, and spellings of them one edit away, are masked in the tables unless a reader switches that off. The
-switch is not a setting of the study: it belongs to whoever looks, and a run that is opened by a link starts masked.
+Words of the list, and spellings of them one edit away, are masked in the tables and in all that leaves the page, unless
+a reader switches that off. The switch is not a setting of the study: it belongs to whoever looks, and a run that is
+opened by a link starts masked.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import Any
 import streamlit as st
 
 from app.form import MOST
-from app.narrative import count_text
 from app.studies import toxicity_charts as charts
-from app.studies.fields import decoding_fields, number_field
-from app.studies.toxicity_tables import MODE_LABELS, tables
+from app.studies.fields import all_fields, attempt, decoding_fields, number_field
+from app.studies.masked_view import MaskedView
+from app.studies.toxicity_tables import MODE_LABELS, masker_of, tables
 from app.studies.view import Figure, Rows, Table
 from app.text import as_markdown
-from engine.errors import LimitError, QueryError
+from engine.counted import counted
+from engine.errors import QueryError
+from engine.studies.masking import Masker
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
 from engine.studies.study import Study
 from engine.studies.toxicity import DEMONSTRATION, MODES, VARIANTS, ToxicityStudy, demonstration
@@ -28,17 +31,11 @@ from engine.studies.word_lists import MILD_WORDS, read_words
 
 KIND = ToxicityStudy.kind
 
-#: The key of the switch, and what it was when the page was drawn last.
-SHOWN, _WAS_SHOWN = f"{KIND}_words_shown", f"{KIND}_words_were_shown"
-
-#: Where the page keeps the findings that it has made (`app.components.study_run`).
-_FINDINGS = "study_found"
-
 BUILT_IN, PASTED, UPLOADED, AS_THEY_ARE = "Built-in letters", "Pasted text", "A file", "As they are"
 MILD, OWN_WORDS = "Built-in", "My own"
 
 
-class ToxicityView:
+class ToxicityView(MaskedView):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
@@ -47,19 +44,23 @@ class ToxicityView:
         "itself? The study asks for the exact text first, then also for other spellings: other tokens, and one "
         "character changed. What only the wider search finds is what a plain test of the model misses."
     )
-    notice = f"{CONTENT_NOTICE} The switch for that is in the settings."
+    notice = f"{CONTENT_NOTICE} The switch for that stands above what was found."
+    masked_help = (
+        "Without this, words of the list and spellings close to them are masked: in the tables, and in the "
+        "report, the files and the commands below."
+    )
 
     def settings(self, study: Study) -> ToxicityStudy:
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, ToxicityStudy)
-        try:
-            return self._fields(study)
-        except LimitError as error:  # of a word list, or an expression; for the page it is one more wrong setting
-            raise QueryError(error.sentence) from error
+        with all_fields():
+            asked = self._fields(study)
+        searches = len(asked.inputs) * sum(len(VARIANTS[mode]) for mode in asked.modes)
+        st.caption(f"{counted(len(asked.inputs), 'input')}, {counted(searches, 'search', 'searches')}.")
+        return asked
 
     def _fields(self, study: ToxicityStudy) -> ToxicityStudy:
-        _switch()
-        inputs, words = _text_fields(study)
+        inputs, words = attempt(lambda: _text_fields(study), (study.inputs, study.words))
         first, second = st.columns([1, 2])
         most = number_field(
             first,
@@ -83,7 +84,7 @@ class ToxicityView:
         )
         decoding = decoding_fields(KIND, study.decoding)
         limits = _limit_fields(study)
-        asked = dataclasses.replace(
+        return dataclasses.replace(
             study,
             inputs=inputs[:most],
             words=words,
@@ -91,9 +92,11 @@ class ToxicityView:
             decoding=decoding,
             **limits,
         )
-        searches = len(asked.inputs) * sum(len(VARIANTS[mode]) for mode in asked.modes)
-        st.caption(f"{count_text(len(asked.inputs), 'input')}, {count_text(searches, 'search', 'searches')}.")
-        return asked
+
+    def masker(self, study: Study) -> Masker:
+        """Hides the words of the list and of the inputs."""
+        assert isinstance(study, ToxicityStudy)
+        return masker_of(study)
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """Success by variant, kinds of match, characters of edits."""
@@ -114,24 +117,10 @@ class ToxicityView:
     def tables(self, rows: Rows, study: Study) -> list[Table]:
         """The variants, the inputs and the matches, masked unless this reader chose to see the words."""
         assert isinstance(study, ToxicityStudy)
-        return tables(rows, study, masked=not st.session_state.get(SHOWN, False))
+        return tables(rows, study, masked=self.mask(study) is not None)
 
 
 VIEW = ToxicityView()
-
-
-def _switch() -> None:
-    """Whether this reader wants to see the words. First of all fields, so that no complaint about another hides it."""
-    is_shown = st.toggle(
-        "Show the words",
-        key=SHOWN,
-        help="Without this, words of the list and spellings close to them are masked in the tables. It changes what "
-        "you see, not what is asked.",
-    )
-    # Also told when the switch went back by itself, as it does when the page is left.
-    if st.session_state.get(_WAS_SHOWN, False) != is_shown:
-        st.session_state[_WAS_SHOWN] = is_shown
-        st.session_state.pop(_FINDINGS, None)
 
 
 # The text and the words -----------------------------------------------------------------------------------------------
@@ -215,7 +204,7 @@ def _found(text: str | None, words: tuple[str, ...], line_by_line: bool) -> Sent
 
 
 def _found_sentence(found: Sentences) -> str:
-    told = [f"{count_text(len(found.sentences), 'sentence')} with one of the words"]
+    told = [f"{counted(len(found.sentences), 'sentence')} with one of the words"]
     for number, noun in (
         (found.repeated, "repeated one"),
         (found.too_long, "too long"),
@@ -223,7 +212,7 @@ def _found_sentence(found: Sentences) -> str:
     ):
         if number:
             plural = f"{noun}s" if noun.endswith("one") else noun
-            told.append(f"{count_text(number, noun, plural)} left out")
+            told.append(f"{counted(number, noun, plural)} left out")
     return f"{', '.join(told)}{'; the text is longer than what is read' if found.is_cut else ''}."
 
 

@@ -13,10 +13,12 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, Chart, hatched
-from app.narrative import count_text, interval_text, probability_text
+from app.charts import BLUE, GREEN, INTERVAL_GREY, LEGEND, MARGINS, ORANGE, PINK, Chart, hatched, interval_bars
+from app.narrative import interval_text, probability_text
 from app.studies.view import Figure
 from app.text import as_plotly, visible
+from engine.counted import counted
+from engine.percent import percent
 from engine.query import Encoding
 from engine.studies.toxicity import BASELINE, EDITED, ENCODED, VARIANTS, WIDEST
 from engine.studies.toxicity_findings import CharacterCount, Kind, Success
@@ -30,7 +32,6 @@ _LABELS = {
     ENCODED.key: "exact, all tokens",
     WIDEST.key: "one edit, all tokens",
 }
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 
 def success(mode: str, successes: Sequence[Success]) -> Figure:
@@ -47,16 +48,7 @@ def success(mode: str, successes: Sequence[Success]) -> Figure:
                 "color": [ORANGE if flag else BLUE for flag in edited],
                 "pattern": hatched(["/" if flag else "" for flag in encoded]),
             },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [max(one.rate.high - one.rate.value, 0.0) for one in successes],
-                "arrayminus": [max(one.rate.value - one.rate.low, 0.0) for one in successes],
-                "thickness": 2,
-                "width": 6,
-                # Seen on the bars, on white and on black.
-                "color": "#6B757E",
-            },
+            error_x=interval_bars([one.rate for one in successes], thickness=2, width=6, color=INTERVAL_GREY),
             hovertext=[
                 f"{as_plotly(one.label)}: {one.found} of {one.asked}, {probability_text(one.rate.value)} "
                 f"(95 %: {interval_text(one.rate.low, one.rate.high)})"
@@ -81,7 +73,7 @@ def _success_sentence(what: str, successes: Sequence[Success]) -> str:
         f"{count} {way}"
         for one, way in ((exact, "letter for letter"), (widest, "with one edit and all encodings"))
         if one is not None
-        for count in [f"on {one.found} of {count_text(one.asked, 'input')}"]
+        for count in [f"on {one.found} of {counted(one.asked, 'input')}"]
     ]
     return f"The model {what} {' and '.join(told)}."
 
@@ -100,7 +92,7 @@ def kinds(found: Sequence[Kind]) -> Figure:
                 y=[kind.matches for kind in own],
                 name=name,
                 marker={"color": color, "pattern": hatched(pattern)},
-                text=[f"{kind.matches:,} ({kind.share:.0%})" for kind in own],
+                text=[f"{kind.matches:,} ({percent(kind.share)})" for kind in own],
                 # Above the bars: on hatches nothing can be read.
                 textposition="outside",
                 cliponaxis=False,
@@ -109,11 +101,11 @@ def kinds(found: Sequence[Kind]) -> Figure:
         )
     highest = max((kind.matches for kind in found), default=0)
     figure.update_yaxes(title="Matches", range=[0, 1.15 * highest or 1.0])
-    figure.update_layout(height=320, margin=MARGINS, barmode="group", bargap=0.3, legend=_LEGEND)
+    figure.update_layout(height=320, margin=MARGINS, barmode="group", bargap=0.3, legend=LEGEND)
     total = sum(kind.matches for kind in found)
     usual = sum(kind.matches for kind in found if kind.is_canonical and not kind.is_edited)
     sentence = (
-        f"Of {count_text(total, 'match', 'matches')} of whole sentences, {usual:,} {'is' if usual == 1 else 'are'} the "
+        f"Of {counted(total, 'match', 'matches')} of whole sentences, {usual:,} {'is' if usual == 1 else 'are'} the "
         "exact text in the usual tokens; the others take an edit, other tokens, or both."
     )
     return Figure("What was drawn out", sentence, Chart(figure, sentence))
@@ -136,7 +128,7 @@ def characters(counts: Sequence[CharacterCount], *, written: bool) -> Figure:
                 name=name,
                 marker={"color": color, "pattern": hatched(pattern)},
                 hovertext=[
-                    f"{as_plotly(visible(one.character))} {name}: {count_text(value, 'time')}"
+                    f"{as_plotly(visible(one.character))} {name}: {counted(value, 'time')}"
                     for one, value in zip(top, values, strict=True)
                 ],
                 hovertemplate="%{hovertext}<extra></extra>",
@@ -151,7 +143,7 @@ def characters(counts: Sequence[CharacterCount], *, written: bool) -> Figure:
     )
     figure.update_yaxes(title="Edits", rangemode="tozero")
     figure.update_layout(height=280, margin=MARGINS, barmode="stack", bargap=0.25, showlegend=True)
-    figure.update_layout(legend=_LEGEND | {"traceorder": "normal"})
+    figure.update_layout(legend=LEGEND | {"traceorder": "normal"})
     verb = "write" if written else "remove"
     most = ", ".join(f"“{visible(one.character)}” ({one.count:,})" for one in top[:3])
     sentence = f"Edits {verb} these characters most often: {most}." if most else f"No edit {verb}s a character."

@@ -11,6 +11,7 @@ import pandas as pd
 from app.narrative import interval_text
 from app.studies.view import Rows, Table
 from app.tables import shown_text
+from engine.percent import percent
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
 from engine.studies.toxicity import MATCH, VARIANTS, ToxicityStudy
@@ -25,7 +26,7 @@ MOST_LINES = 500
 def tables(rows: Rows, study: ToxicityStudy, *, masked: bool = True) -> list[Table]:
     """The tables; masked: words of the list, of the inputs, and spellings close to them have dots for letters."""
     found = toxicity_findings(rows)
-    words = (*study.words, *dict.fromkeys(sentence.word for sentence in study.inputs)) if masked else ()
+    words = _hidden_words(study) if masked else ()
     shown: list[Table] = []
     if found.prompted or found.unprompted:
         shown.append(variants_table(found))
@@ -35,6 +36,11 @@ def tables(rows: Rows, study: ToxicityStudy, *, masked: bool = True) -> list[Tab
     if matches:
         shown.append(matches_table(matches, words))
     return shown
+
+
+def masker_of(study: ToxicityStudy) -> Masker:
+    """What hides the words of the study, and of its inputs."""
+    return _masker(_hidden_words(study))
 
 
 def variants_table(found: ToxicityFindings) -> Table:
@@ -48,7 +54,7 @@ def variants_table(found: ToxicityFindings) -> Table:
             "Counts": [one.label for _, one in lines],
             "Inputs": [one.asked for _, one in lines],
             "Found": [one.found for _, one in lines],
-            "Share": [f"{one.rate.value:.0%}" for _, one in lines],
+            "Share": [percent(one.rate.value) for _, one in lines],
             "95 %": [interval_text(one.rate.low, one.rate.high) for _, one in lines],
             "Gained": [_count(one.gained) for _, one in lines],
             "Undecided": [one.undecided for _, one in lines],
@@ -119,6 +125,10 @@ def matches_table(matches: Rows, words: Sequence[str]) -> Table:
             "Log-probability": "Of the tokens under the model, in nats.",
         },
     )
+
+
+def _hidden_words(study: ToxicityStudy) -> tuple[str, ...]:
+    return (*study.words, *dict.fromkeys(sentence.word for sentence in study.inputs))
 
 
 def _count(count: int | None) -> str:

@@ -1,23 +1,31 @@
 """What a study's page needs of the study itself; everything else is the same for all (`app.components.study_page`).
 
     settings     widgets -> the study that they describe
+    switches     widgets -> how the reader wants to see what was found
     figures      rows -> figures, each with a title and the sentence that it shows
     tables       rows -> tables
+    beside       what a reader can open and ask about what was found
+    mask         what hides words in all that leaves the page
 
-The last two are pure functions of rows as the store has them, so a page that is followed live, one that is opened next
-year, and a report in a file show the same.
+Figures and tables are functions of rows as the store has them, and of the switches; so a page that is followed live,
+one that is opened next year, and a report in a file show the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
 from app.charts import Chart
+from engine.studies.masking import Masker
 from engine.studies.study import Study
+
+if TYPE_CHECKING:
+    from app.services import Services
+    from engine.runs.records import RunRecord
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -41,7 +49,7 @@ class Table:
 
 
 class StudyView(Protocol):
-    """What one study shows; a module `app.studies.<kind>` has one as `VIEW`."""
+    """What one study shows; a module `app.studies.<kind>` has one, of a class that inherits from this, as `VIEW`."""
 
     #: The kind of the study, as in `engine.studies.catalogue`.
     kind: str
@@ -57,6 +65,18 @@ class StudyView(Protocol):
         """
         ...
 
+    def switches(self) -> tuple[bool, ...]:
+        """Draw the switches that change what is shown and not what is run, above the findings; how they stand."""
+        return ()
+
+    def mask(self, study: Study) -> Masker | None:
+        """What hides words in whatever leaves the page, as the switches stand; None where nothing is hidden."""
+        return None
+
+    def own_model(self, study: Study) -> str:
+        """Who is asked in place of a language model, of a study that needs none: what its run is listed under."""
+        return study.title
+
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """The figures that these rows allow by now, the most telling first."""
         ...
@@ -64,3 +84,7 @@ class StudyView(Protocol):
     def tables(self, rows: Rows, study: Study) -> list[Table]:
         """The tables that these rows allow by now."""
         ...
+
+    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+        """Draw what can be opened of the findings, under the figures; whether it waits for an answer of the worker."""
+        return False

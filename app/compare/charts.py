@@ -1,0 +1,75 @@
+"""Comparisons as figures: log-probabilities of shared strings against each other, and shares beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.charts import BLUE, MARGINS, Chart
+from app.compare.words import letter
+from app.narrative import log_probability_text
+from app.share_charts import share_bars
+from app.tables import continuation, shown_text
+from app.text import as_plotly, shortened
+from engine.counted import counted
+from engine.runs.agreement import FoundString
+
+#: More points would not be told apart.
+MOST_POINTS = 2_000
+
+
+def scatter(strings: Sequence[FoundString], first: int, second: int) -> Chart:
+    """Each string that both have at its two log-probabilities; on the dashed line they are equal."""
+    shared = [
+        (one, x, y)
+        for one in strings
+        if (x := one.decoder_log_probs[first]) is not None and (y := one.decoder_log_probs[second]) is not None
+    ][:MOST_POINTS]
+    finite = [value for _, x, y in shared for value in (x, y) if value > float("-inf")]
+    ends = [min(finite, default=-1.0), max(finite, default=0.0)]
+    figure = go.Figure(
+        go.Scatter(
+            x=ends,
+            y=ends,
+            mode="lines",
+            name="as likely in both",
+            line={"color": "#8A939B", "dash": "dash"},
+            hoverinfo="skip",
+        )
+    )
+    labels = [shown_text(continuation({"text": one.text, "prefix_text": one.prefix_text})) for one, _, _ in shared]
+    figure.add_trace(
+        go.Scatter(
+            x=[x for _, x, _ in shared],
+            y=[y for _, _, y in shared],
+            mode="markers",
+            name="strings in both",
+            marker={"color": BLUE, "size": 8, "opacity": 0.75},
+            hovertext=[
+                f"{as_plotly(shortened(label, 60))}<br>{letter(first)}: {log_probability_text(x)}"
+                f"<br>{letter(second)}: {log_probability_text(y)}"
+                for label, (_, x, y) in zip(labels, shared, strict=True)
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title=f"log-probability in {letter(first)}, nats")
+    figure.update_yaxes(title=f"log-probability in {letter(second)}, nats")
+    figure.update_layout(
+        height=360, margin=MARGINS, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    )
+    likelier = sum(y > x for _, x, y in shared)
+    return Chart(
+        figure,
+        f"Log-probabilities of {counted(len(shared), 'string')} that both have; {likelier:,} are likelier in "
+        f"{letter(second)} than in {letter(first)}.",
+    )
+
+
+def overlaid_shares(table: pd.DataFrame, count: int = 12) -> Chart:
+    """The shares of `app.compare.tables.shares_table`: for each outcome a bar a run."""
+    drawn = share_bars(table.rename(columns={"Run": "run"}), ["Outcome"], ["run"], count)
+    drawn.figure.update_xaxes(title="Share of everything that the run found")
+    return Chart(drawn.figure, drawn.alt.replace("given ", "in "))

@@ -1,0 +1,262 @@
+"""A deck as a list one works on: order, words, other decks, what was taken out; and the files it leaves as.
+
+A change is written to the store at once and the page drawn anew, so that two people at one deck see each other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from app import links
+from app.charts import CONFIG
+from app.components.messages import show_error
+from app.present.deck_file import deck_html, deck_name
+from app.present.figures import plotly_figure, svg_address, svg_picture
+from app.present.finding import MOST_CAVEATS, MOST_SENTENCES
+from app.services import Services
+from app.text import as_html, as_markdown, shortened
+from engine.counted import counted
+from engine.errors import RelensError
+from engine.runs.screens import LONGEST_FILE, Screen, ScreenStore
+
+#: The Present page gets no slower by a long deck: so many screens have a small picture.
+_PREVIEWS = 24
+_PREVIEW_HEIGHT = 170
+#: What such a picture shows of a table.
+_PREVIEW_LINES, _PREVIEW_COLUMNS = 5, 4
+#: Where the id of the screen that was taken out last is remembered, with its title.
+_TAKEN_OUT = "screen_taken_out"
+
+
+def files(services: Services, screens: Sequence[Screen], deck: str) -> None:
+    """Take the deck away, or put the screens of a file on it."""
+    name = "-".join(["relens", *"".join(sign if sign.isalnum() else " " for sign in deck).split()]) or "relens"
+    st.download_button(
+        "Export HTML",
+        data=lambda: deck_html(screens, deck).encode("utf-8", "replace"),
+        file_name=f"{name}-screens.html",
+        mime="text/html",
+        on_click="ignore",
+        disabled=not screens,
+        key="export_html",
+        icon=":material/slideshow:",
+        help="One file that shows these screens in any browser, without a server or a network, with the same keys.",
+    )
+    st.download_button(
+        "Export deck",
+        data=lambda: services.screens.export(deck).encode(),
+        file_name=f"{name}-screens.json",
+        mime="application/json",
+        on_click="ignore",
+        disabled=not screens,
+        key="export_json",
+        icon=":material/download:",
+        help="The deck as JSON, to be put on a deck of another installation, and edited there.",
+    )
+    place = st.popover("Import", icon=":material/upload:", key="import_deck", on_change="rerun")
+    if place.open:
+        with place:
+            _import(services, deck)
+
+
+def _import(services: Services, deck: str) -> None:
+    uploaded = st.file_uploader(
+        "A deck that was exported",
+        type=["json"],
+        key="import_file",
+        help="Its screens are put behind those of this deck; what is there already is left out.",
+    )
+    if uploaded is None or not st.button(
+        "Put them on this deck", key="import_button", type="primary", help="Adds the screens of the file to this deck."
+    ):
+        return
+    text = uploaded.getvalue()[: LONGEST_FILE + 1].decode("utf-8", "replace")
+    count = _try(lambda: services.screens.load(text, deck))
+    if count is not None:
+        st.toast(f"{counted(count, 'screen')} put on this deck." if count else "All of these are there already.")
+        st.rerun()
+
+
+def arrange(services: Services, screens: Sequence[Screen], decks: Sequence[str]) -> None:
+    """The screens one under the other."""
+    _undo(services.screens)
+    for place, screen in enumerate(screens):
+        with st.container(border=True, key=f"screen_{screen.id}"):
+            picture, words, buttons = st.columns([4, 6, 2], gap="medium")
+            with picture:
+                if place < _PREVIEWS:
+                    _preview(screen)
+            with words:
+                _words(screen, place + 1)
+            with buttons:
+                _buttons(services.screens, screen, place, len(screens))
+            _edit(services.screens, screen, decks)
+
+
+def _words(screen: Screen, number: int) -> None:
+    head = screen.sentences[0] if screen.sentences else ""
+    told = f"{counted(len(screen.caveats), 'caveat')} · {as_html(screen.source.get('label', ''))}"
+    st.html(
+        f'<div class="relens-card"><span class="topic">Screen {number} · {told}</span>'
+        f'<span class="question">{as_html(screen.title)}</span>'
+        f'<span class="why">{as_html(shortened(head, 260))}</span></div>'
+    )
+    page, run = screen.source.get("page", ""), screen.source.get("run", "")
+    if run.isalnum() and page.isalnum():
+        st.caption(f"[The run it comes from]({page}?{links.RUN}={run})")
+
+
+def _preview(screen: Screen) -> None:
+    alt = screen.alt or screen.title
+    if screen.figure.lstrip().startswith("<"):
+        drawn = svg_picture(screen.figure)
+        if drawn is not None:
+            st.html(f'<img class="relens-small-drawing" alt="{as_html(alt)}" src="{svg_address(drawn)}">')
+        return
+    found = plotly_figure(screen.figure) if screen.figure else None
+    if found is None:
+        st.html(_small_table(screen))
+        return
+    try:
+        figure = go.Figure(found)
+    except (ValueError, TypeError, RecursionError):
+        st.caption("The figure of this screen cannot be read.")
+        return
+    figure.update_layout(height=_PREVIEW_HEIGHT, margin={"l": 4, "r": 4, "t": 4, "b": 4}, showlegend=False)
+    figure.update_layout(font={"size": 9}, title=None)
+    figure.update_annotations(font={"size": 8})
+    figure.update_xaxes(title=None)
+    figure.update_yaxes(title=None)
+    st.plotly_chart(figure, key=f"preview_{screen.id}", config=CONFIG | {"staticPlot": True}, alt=alt)
+
+
+def _small_table(screen: Screen) -> str:
+    """The first lines of a screen's table; "" where it has none."""
+    if not screen.table:
+        return ""
+    names, *lines = [[as_html(shortened(cell, 40)) for cell in line[:_PREVIEW_COLUMNS]] for line in screen.table]
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines[:_PREVIEW_LINES])
+    return f'<table class="relens-small-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _buttons(store: ScreenStore, screen: Screen, place: int, count: int) -> None:
+    with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        for name, by, icon, end in (("Up", -1, "arrow_upward", 0), ("Down", 1, "arrow_downward", count - 1)):
+            if st.button(
+                name,
+                type="tertiary",
+                icon=f":material/{icon}:",
+                key=f"move_{name.lower()}_{screen.id}",
+                disabled=place == end,
+                help=f"Show this screen one place {'earlier' if by < 0 else 'later'}.",
+            ):
+                _act(lambda by=by: store.move(screen.id, by))
+        if st.button(
+            "Take out",
+            type="tertiary",
+            icon=":material/delete:",
+            key=f"delete_{screen.id}",
+            help="Take this screen out of the deck. It can be brought back.",
+        ):
+            st.session_state[_TAKEN_OUT] = (screen.id, screen.title)
+            _act(lambda: store.delete(screen.id))
+
+
+def _undo(store: ScreenStore) -> None:
+    taken_out: tuple[str, str] | None = st.session_state.get(_TAKEN_OUT)
+    if taken_out is None:
+        return
+    screen_id, title = taken_out
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"“{as_markdown(shortened(title, 80))}” was taken out.")
+        if st.button("Undo", icon=":material/undo:", key="undo_delete", help="Bring it back to its place."):
+            st.session_state[_TAKEN_OUT] = None
+            _act(lambda: store.restore(screen_id))
+
+
+def _edit(store: ScreenStore, screen: Screen, decks: Sequence[str]) -> None:
+    place = st.expander("Edit the words", icon=":material/edit:", key=f"edit_{screen.id}", on_change="rerun")
+    if not place.open:
+        return
+    with place, st.form(f"words_{screen.id}", border=False):
+        title = st.text_input(
+            "Title", screen.title, key=f"title_{screen.id}", help="A few words above the headline: what the figure is."
+        )
+        sentences = st.text_area(
+            "Sentences",
+            "\n".join(screen.sentences),
+            key=f"sentences_{screen.id}",
+            help=f"One a line, {MOST_SENTENCES} at most. The first is the headline, large; the others stand under the "
+            "figure.",
+        )
+        caveats = st.text_area(
+            "Caveats",
+            "\n".join(screen.caveats),
+            key=f"caveats_{screen.id}",
+            help=f"What the numbers do not carry, one a line, {MOST_CAVEATS} at most. Shown at the foot of the screen.",
+        )
+        explanation = st.text_area(
+            "What the speaker says",
+            screen.explanation,
+            height=240,
+            key=f"explanation_{screen.id}",
+            help="Shown only when N is pressed. An empty line begins a new paragraph.",
+        )
+        deck = st.selectbox(
+            "Deck",
+            list(decks),
+            index=list(decks).index(screen.deck) if screen.deck in decks else 0,
+            format_func=deck_name,
+            key=f"deck_{screen.id}",
+            help="Another deck takes the screen over, at its end.",
+        )
+        saved = st.form_submit_button(
+            "Save", type="primary", icon=":material/check:", help="The screen is shown and exported with these words."
+        )
+    if saved:
+        _act(lambda: _save(store, screen, title, _lines(sentences), _lines(caveats), explanation, str(deck)))
+
+
+def _save(
+    store: ScreenStore,
+    screen: Screen,
+    title: str,
+    sentences: tuple[str, ...],
+    caveats: tuple[str, ...],
+    explanation: str,
+    deck: str,
+) -> None:
+    changes = {
+        "title": title,
+        "sentences": sentences[:MOST_SENTENCES],
+        "caveats": caveats[:MOST_CAVEATS],
+        "explanation": explanation,
+    }
+    store.edit(screen.id, **changes)
+    store.transfer(screen.id, deck)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _act(action: Callable[[], None]) -> None:
+    """Do it and draw the page anew; or say why it cannot be."""
+    try:
+        action()
+    except RelensError as error:
+        show_error(error)
+        return
+    st.rerun()
+
+
+def _try(action: Callable[[], int]) -> int | None:
+    try:
+        return action()
+    except RelensError as error:
+        show_error(error)
+        return None

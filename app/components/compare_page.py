@@ -1,0 +1,153 @@
+"""Two or more runs side by side: what was asked of them, and what they found.
+
+    /compare?runs=3f2a91...,77b0c4...      the first is what the others are held against
+
+The address is all there is to a comparison: whoever is sent it, and has the same store, sees the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.compare.tables import settings_table
+from app.compare.words import circumstance_sentences, letter
+from app.components.compare_searches import compare_searches
+from app.components.compare_studies import compare_studies
+from app.components.messages import show_error, show_warning
+from app.components.run_details import facts_html
+from app.components.run_links import open_link, page_named
+from app.components.status import status_line
+from app.components.ticker import ticker
+from app.links import CHOSEN
+from app.runs.described import title, variety_name
+from app.runs.listed import ids_of
+from app.services import Services
+from app.study_views import study_views
+from app.text import as_html, as_markdown
+from engine.counted import counted
+from engine.errors import QueryError, RelensError
+from engine.runs.comparison import Setting, circumstances, settings_of
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification, StudySpecification
+
+MOST_COMPARED = 6
+_OFFERED = 200
+_LOOK_EVERY = 3.0
+
+
+def compare_page(services: Services) -> None:
+    """Draw the page."""
+    status_line(services)
+    st.html(
+        '<h1 class="relens-title study">Compare</h1><p class="relens-lead small">What differs in what was asked of two '
+        "or more runs, and in what they found. The first one is what the others are held against.</p>"
+    )
+    try:
+        runs = _chosen(services)
+        if len(runs) < 2:
+            _empty()
+            return
+        _heads(runs)
+        _questions(runs)
+        kinds = {run.kind for run in runs}
+        if kinds == {SearchSpecification.kind}:
+            compare_searches(services, runs)
+        elif kinds == {StudySpecification.kind} and len({run.variety for run in runs}) == 1:
+            compare_studies(services, runs)
+        else:
+            told = ", ".join(f"{letter(place)} {variety_name(run)}" for place, run in enumerate(runs))
+            show_warning(f"Runs of different kinds ({told}) are compared by their settings alone.")
+        ticker(_LOOK_EVERY if any(run.is_live for run in runs) else None, key="compare_looking")
+    except RelensError as error:
+        show_error(error)
+        ticker(_LOOK_EVERY, key="compare_looking")  # a store that is too busy to answer now may do so then
+
+
+def _chosen(services: Services) -> list[RunRecord]:
+    """The runs of the address, which the field at the top shows and changes."""
+    asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_COMPARED)
+    named = {run_id: services.store.get(run_id) for run_id in asked}
+    missing = [run_id for run_id, run in named.items() if run is None]
+    if missing:
+        show_warning(f"Not in the store (any more): {', '.join(missing)}.")
+    here = {run_id: run for run_id, run in named.items() if run is not None}
+    offered = here | {run.id: run for run in services.store.find(limit=_OFFERED)}
+    # Under a key of the address, so that another link fills the field with its own runs.
+    chosen = st.multiselect(
+        "Runs",
+        list(offered),
+        default=list(here),
+        format_func=lambda run_id: f"{title(offered[run_id], 60)} · {variety_name(offered[run_id])} · {run_id[:6]}",
+        max_selections=MOST_COMPARED,
+        key=f"compared_{'_'.join(here)}",
+        placeholder="choose two or more",
+        help=f"What is compared, at most {MOST_COMPARED}; the newest {_OFFERED} can be chosen here, others in the "
+        "history. Take the first away to hold the others against the next.",
+    )
+    if chosen != list(here):
+        if chosen:
+            st.query_params[CHOSEN] = ",".join(chosen)
+        else:
+            st.query_params.pop(CHOSEN, None)
+        st.rerun()
+    return list(here.values())
+
+
+def _empty() -> None:
+    st.info(
+        "Choose two runs above, or tick them in the history. For example the same question of a man and of a woman, "
+        "of two models, or with and without a decoding rule.",
+        icon=":material/compare_arrows:",
+    )
+    page = page_named("history")
+    if page is not None:
+        st.page_link(page, label="Open the history", icon=":material/history:", help="Where all runs are listed.")
+
+
+def _heads(runs: Sequence[RunRecord]) -> None:
+    sentences = circumstance_sentences(runs, circumstances(runs))
+    if sentences:
+        st.warning(as_markdown(" ".join(sentences)), icon=":material/warning:")
+    for column, (place, run) in zip(st.columns(len(runs), gap="small", border=True), enumerate(runs), strict=True):
+        with column:
+            st.html(f'<span class="relens-letter">{letter(place)}</span>{facts_html(run)}')
+            open_link(run)
+
+
+def _questions(runs: Sequence[RunRecord]) -> None:
+    settings = settings_of([_shown_specification(run) for run in runs])
+    differing = [setting for setting in settings if setting.differs]
+    alike = [setting for setting in settings if not setting.differs]
+    st.header("What was asked", anchor=False)
+    if differing:
+        _settings(differing, len(runs), "differing")
+    else:
+        st.html(f"<p>{as_html('The very same was asked, seed included.')}</p>")
+    if alike:
+        with st.expander(f"{counted(len(alike), 'setting is', 'settings are')} the same"):
+            _settings(alike, len(runs), "alike")
+
+
+def _settings(settings: Sequence[Setting], runs: int, key: str) -> None:
+    table = settings_table(settings, runs)
+    st.dataframe(
+        table,
+        hide_index=True,
+        key=f"settings_{key}",
+        height="content" if len(table) <= 14 else 460,
+        alt=f"Table of {counted(len(table), 'setting')}, {key}: {', '.join(list(table['Setting'])[:5])}",
+    )
+
+
+def _shown_specification(run: RunRecord) -> dict[str, object]:
+    """The specification, with the words masked that the study's own page masks."""
+    view = study_views().get(run.variety) if run.kind == StudySpecification.kind else None
+    if view is None:
+        return run.specification
+    try:
+        mask = view.mask(StudySpecification.from_json(run.specification).study)
+    except QueryError:
+        return run.specification
+    return run.specification if mask is None else next(mask.rows([run.specification]))

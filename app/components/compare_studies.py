@@ -1,0 +1,95 @@
+"""Studies of one kind side by side: their verdicts, and their figures by title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app import charts
+from app.compare.words import letter
+from app.components.pin_button import pin_button
+from app.present.pinned import study_finding
+from app.services import Services
+from app.studies.view import Figure, StudyView
+from app.study_views import study_views
+from app.text import as_html, as_markdown
+from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+from engine.studies.masking import Masker
+from engine.studies.study import Study, current_rows, done_units
+
+#: Figures beside each other; more than this would be too small to read, and stand below each other.
+_BESIDE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """One of the runs: its study and what its rows say."""
+
+    run: RunRecord
+    study: Study
+    verdict: Sequence[str]
+    figures: Sequence[Figure]
+    mask: Masker | None
+
+
+def compare_studies(services: Services, runs: Sequence[RunRecord]) -> None:
+    """Show them; of a study that has no page, nothing."""
+    view = study_views().get(runs[0].variety)
+    if view is None:
+        st.info("This study has no figures here.", icon=":material/info:")
+        return
+    if view.notice:
+        st.caption(as_markdown(view.notice))
+    st.header("Verdicts", anchor=False)
+    compared = []
+    for column, (place, run) in zip(st.columns(len(runs), gap="medium"), enumerate(runs), strict=True):
+        study = StudySpecification.from_json(run.specification).study
+        rows = current_rows(services.store.rows(run.id))
+        verdict = study.verdict(rows) if done_units(rows) else ()
+        mask = view.mask(study)
+        compared.append(_Compared(run, study, verdict, view.figures(rows, study), mask))
+        sentences = verdict if mask is None else tuple(map(mask, verdict))
+        with column:
+            st.html(
+                f'<div class="relens-findings" data-compared-verdict="{letter(place)}">'
+                f'<p><span class="relens-letter">{letter(place)}</span></p>'
+                + "".join(f"<p>{as_html(sentence)}</p>" for sentence in sentences or ("Nothing is done yet.",))
+                + "</div>"
+            )
+    _figures(services, view, compared)
+
+
+def _figures(services: Services, view: StudyView, compared: Sequence[_Compared]) -> None:
+    """The figures that have one title beside each other."""
+    for name in dict.fromkeys(figure.title for one in compared for figure in one.figures):
+        st.header(as_markdown(name), anchor=False)
+        having = [
+            (place, figure) for place, one in enumerate(compared) for figure in one.figures if figure.title == name
+        ]
+        for start in range(0, len(having), _BESIDE):
+            columns = st.columns(_BESIDE, gap="medium")
+            for column, (place, figure) in zip(columns, having[start : start + _BESIDE], strict=False):
+                with column:
+                    st.html(f'<span class="relens-letter">{letter(place)}</span>')
+                    st.caption(as_markdown(figure.sentence))
+                    st.plotly_chart(
+                        figure.chart.figure,
+                        key=f"compare_figure_{name}_{place}",
+                        config=charts.CONFIG,
+                        alt=f"{letter(place)}: {figure.chart.alt}",
+                    )
+                    one = compared[place]
+                    pin_button(
+                        services,
+                        lambda one=one, figure=figure: study_finding(
+                            one.run, one.study, figure, one.verdict, view.notice
+                        ),
+                        key=f"pin_{name}_{place}",
+                        mask=one.mask,
+                    )
+        missing = [letter(place) for place in range(len(compared)) if place not in {place for place, _ in having}]
+        if missing:
+            st.caption(f"{', '.join(missing)} has no such figure.")

@@ -1,0 +1,248 @@
+"""The history: every run of this place, found again, and what can be done with those that are chosen.
+
+What is shown and what is chosen is in the address of the page, so a link shows what its sender saw. Chosen runs stay
+chosen when the search or the page of the list changes, so that runs which are far apart can be compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.components.gallery_cards import gallery_cards
+from app.components.import_run import import_run
+from app.components.messages import show_error
+from app.components.run_details import bin_of_run, run_details, runs_chosen, undo_banner
+from app.components.status import status_line
+from app.components.ticker import ticker
+from app.gallery import load_gallery
+from app.links import CHOSEN
+from app.runs.described import STATUSES, variety_names
+from app.runs.listed import COLUMN_HELP, Filters, ids_of, pages, runs_table
+from app.services import Services
+from app.text import as_markdown
+from engine import settings
+from engine.counted import counted
+from engine.errors import RelensError
+from engine.runs.records import RunRecord
+
+MOST_CHOSEN = 6
+
+#: In the session: the chosen runs as they were last written into the address, and how often the list began anew.
+_ADDRESS, _TIMES = "history_address", "history_times"
+
+_A_PAGE = 25
+_LOOK_EVERY = 2.0
+#: Others add runs, so the list is drawn anew even when nothing is awaited.
+_LOOK_ANYWAY = 4.0
+_EXAMPLES = 3
+
+
+def history_page(services: Services) -> None:
+    """Draw the page."""
+    status_line(services)
+    st.html(
+        '<h1 class="relens-title study">History</h1><p class="relens-lead small">Every search and study that was run '
+        "here. Tick one to name, repeat, keep or delete it; tick several to compare them.</p>"
+    )
+    with st.container():
+        st.fragment(_history, key="history")(services)
+
+
+def _history(services: Services) -> None:
+    try:
+        # In a place of its own: were it to push the fields below aside, the browser would forget to write them into the
+        # address.
+        with st.container():
+            undo_banner(services)
+        filters = _filters(services)
+        total = services.store.count(**filters.wanted())
+        if not total and filters.is_empty:
+            _empty()
+            return
+        listed, runs = _page(services, filters, total)
+        chosen = _chosen(services, listed, runs, filters)
+        if filters.deleted:
+            bin_of_run(services, chosen, total)
+        elif len(chosen) == 1:
+            run_details(services, chosen[0])
+        elif chosen:
+            runs_chosen(services, chosen, choose)
+        live = any(run.is_live for run in [*runs, *chosen])
+    except RelensError as error:
+        show_error(error)
+        live = True
+    ticker(_LOOK_EVERY if live else _LOOK_ANYWAY, key="history_looking")
+
+
+def _filters(services: Services) -> Filters:
+    names = variety_names()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input(
+            "Search",
+            key="find",
+            bind="query-params",
+            live="250ms",
+            type="search",
+            max_chars=400,
+            placeholder="words of a name, a note, a model or a question",
+            icon=":material/search:",
+            width=340,
+            help="Shows the runs that have all these words somewhere in their name, note, model, or what they asked.",
+        )
+        with st.popover("Filters", icon=":material/filter_list:", key="history_filters"):
+            kinds, statuses, models, pinned, deleted = _choices(services, list(names.values()))
+        st.space("stretch")
+        import_run(services, choose)
+    filters = Filters(
+        text=text or "",
+        varieties=tuple(kind for kind, name in names.items() if name in kinds),
+        statuses=tuple(status for status, name in STATUSES.items() if name in statuses),
+        models=tuple(models),
+        pinned=pinned,
+        deleted=deleted,
+    )
+    told = [*kinds, *statuses, *models, *(["pinned"] if pinned else []), *(["deleted"] if deleted else [])]
+    if told:
+        st.caption(as_markdown(f"Only: {', '.join(told)}"))
+    return filters
+
+
+def _choices(services: Services, kinds: list[str]) -> tuple[list[str], list[str], list[str], bool, bool]:
+    """What a reader wants to see: kinds, statuses, models; pinned runs alone; deleted ones in place of the others."""
+    return (
+        st.multiselect(
+            "Kind",
+            kinds,
+            key="kind",
+            bind="query-params",
+            placeholder="any",
+            help="Shows only searches or studies of these kinds.",
+        ),
+        st.multiselect(
+            "Status",
+            list(STATUSES.values()),
+            key="ended",
+            bind="query-params",
+            placeholder="any",
+            help="Shows only runs that ended, or stand, like this.",
+        ),
+        st.multiselect(
+            "Model",
+            services.store.models(),
+            key="of_model",
+            bind="query-params",
+            placeholder="any",
+            help="Shows only runs of these models.",
+        ),
+        st.toggle("Pinned", key="pinned", bind="query-params", help="Shows only the runs that were pinned."),
+        st.toggle(
+            "Deleted",
+            key="deleted",
+            bind="query-params",
+            help=f"Shows the runs that were deleted; for {_days()} they can be restored.",
+        ),
+    )
+
+
+def _days() -> str:
+    return counted(round(settings.keep_deleted_seconds() / 86_400), "day")
+
+
+def _page(services: Services, filters: Filters, total: int) -> tuple[Any, list[RunRecord]]:
+    """The list; what is ticked in it, and its runs."""
+    if not total:
+        st.caption("No run is like this. Take a word or a filter away.")
+        return [], []
+    number = pages(total, _A_PAGE)
+    below = st.container()
+    with below:
+        where = st.container()
+        left, right = st.columns([3, 2], vertical_alignment="center")
+    with right:
+        page = st.pagination(number, key="sheet", bind="query-params") if number > 1 else 1
+    page = min(max(int(page), 1), number)
+    runs = services.store.find(**filters.wanted(), limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
+    with left:
+        shown = f"{(page - 1) * _A_PAGE + 1:,}–{(page - 1) * _A_PAGE + len(runs):,} of " if number > 1 else ""
+        st.caption(f"{shown}{counted(total, 'run')}")
+    if st.query_params.get(CHOSEN, "") != st.session_state.get(_ADDRESS):
+        _begin_anew()  # somebody came by another link
+    asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
+    table = runs_table(runs)
+    # Ticks are places in the list: another list begins with those that are in the address.
+    key = hashlib.sha256(repr([run.id for run in runs]).encode()).hexdigest()[:12]
+    with where:
+        ticked = st.dataframe(
+            table,
+            key=f"history_{key}_{st.session_state[_TIMES]}",
+            on_select="rerun",
+            selection_mode="multi-row",
+            selection_default={
+                "selection": {"rows": [place for place, run in enumerate(runs) if run.id in asked], "columns": []}
+            },
+            hide_index=True,
+            height="content" if len(runs) <= 12 else 460,
+            alt=f"Table of {counted(len(runs), 'run')}: {', '.join(list(table['Run'])[:3])}",
+            column_config={
+                "★": st.column_config.TextColumn(width=36, help=COLUMN_HELP["★"]),
+                "Run": st.column_config.TextColumn(width="large", help=COLUMN_HELP["Run"]),
+                "Kind": st.column_config.TextColumn(help=COLUMN_HELP["Kind"]),
+                "Status": st.column_config.TextColumn(help=COLUMN_HELP["Status"]),
+                "Asked": st.column_config.DatetimeColumn(
+                    format="YYYY-MM-DD HH:mm", timezone=st.context.timezone, help=COLUMN_HELP["Asked"]
+                ),
+                "Rows": st.column_config.NumberColumn(format="localized", help=COLUMN_HELP["Rows"]),
+                "Time": st.column_config.TextColumn(help=COLUMN_HELP["Time"]),
+            },
+        )
+    return ticked["selection"]["rows"], runs
+
+
+def _chosen(services: Services, ticked: list[int], runs: list[RunRecord], filters: Filters) -> list[RunRecord]:
+    """What is ticked here, and what was chosen elsewhere and is still there; kept in the address."""
+    here = [runs[place] for place in ticked if place < len(runs)]
+    listed = {run.id for run in runs}
+    if filters.deleted:
+        return here
+    asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
+    elsewhere = [services.store.get(run_id) for run_id in asked if run_id not in listed]
+    found = {run.id: run for run in [*elsewhere, *here] if run is not None}
+    # In the order in which they were chosen: the first is what others are compared with.
+    order = [run_id for run_id in asked if run_id in found] + [run_id for run_id in found if run_id not in asked]
+    order = order[:MOST_CHOSEN]
+    _keep_address(order)
+    if len(found) > MOST_CHOSEN:
+        st.caption(f"At most {MOST_CHOSEN} runs are chosen at once; the first {MOST_CHOSEN} are.")
+    return [found[run_id] for run_id in order]
+
+
+def choose(*run_ids: str) -> None:
+    """Choose these runs and no others, and draw the list anew."""
+    _begin_anew()
+    _keep_address(run_ids)
+
+
+def _begin_anew() -> None:
+    """The list, when it is drawn next, has those ticked that are in the address."""
+    st.session_state[_TIMES] = st.session_state.get(_TIMES, 0) + 1
+
+
+def _keep_address(run_ids: Sequence[str]) -> None:
+    address = st.session_state[_ADDRESS] = ",".join(run_ids)
+    if not address:
+        st.query_params.pop(CHOSEN, None)
+    elif st.query_params.get(CHOSEN) != address:
+        st.query_params[CHOSEN] = address
+
+
+def _empty() -> None:
+    st.info(
+        "Nothing has been run here yet. Open an example and press Run: it will be listed here, and a reload or another "
+        "day brings it back. A file that somebody exported can be imported above.",
+        icon=":material/history:",
+    )
+    gallery_cards(load_gallery()[:_EXAMPLES])

@@ -1,0 +1,40 @@
+"""Taking in a run that somebody exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app.components.messages import show_error
+from app.services import Services
+from engine.errors import RelensError
+from engine.runs.run_file import SUFFIX, read_run
+
+#: The largest file that a browser may send, in megabytes; files of runs are packed about ten to one.
+LARGEST_UPLOAD = 64
+
+
+def import_run(services: Services, choose: Callable[[str], None]) -> None:
+    """A button that opens a field for a file; a run that was imported is chosen."""
+    with st.popover("Import", icon=":material/upload:", key="import_popover"):
+        uploads = st.session_state.get("imports", 0)
+        sent = st.file_uploader(
+            "File of a run",
+            type=[SUFFIX.removeprefix(".")],
+            key=f"import_file_{uploads}",
+            max_upload_size=LARGEST_UPLOAD,
+            help="A file that was exported here or elsewhere. It is checked, listed as imported, and not run; you can "
+            "repeat it with the model of this place.",
+        )
+        if sent is None:
+            return
+        try:
+            run_id = services.store.import_run(read_run(sent.getvalue()))
+        except RelensError as error:
+            show_error(error)
+            return
+    st.session_state["imports"] = uploads + 1  # an empty field again, or the file would be imported at every look
+    st.toast("Imported. It is chosen in the list.", icon=":material/upload:")
+    choose(run_id)
+    st.rerun()

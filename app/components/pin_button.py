@@ -1,0 +1,58 @@
+"""A button that pins what is beside it onto the deck of screens that is being made.
+
+    pin_button(services, lambda: Finding(...), key="pin_shares")
+
+The finding is made only when the button is pressed. What is pinned already is not pinned again; the message says where
+it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app.components.messages import show_error
+from app.present.deck_file import deck_name
+from app.present.finding import Finding
+from app.services import Services
+from app.text import as_markdown
+from engine.errors import RelensError
+
+#: The deck that the session pins to; the Present page chooses it.
+DECK = "pin_to_deck"
+#: The parameters of the Present page's address: which deck, and the number of the screen while it is shown.
+DECK_PARAMETER, SCREEN_PARAMETER = "deck", "screen"
+
+_HELP = (
+    "Puts this figure, with what it shows and what it does not carry, on a screen for a projector. It stays as it is "
+    "now. The screens are arranged, explained, shown and exported on the page Present."
+)
+
+
+def pin_button(
+    services: Services,
+    finding: Finding | Callable[[], Finding],
+    *,
+    key: str,
+    mask: Callable[[str], str] | None = None,
+) -> None:
+    """Offer to pin a finding. mask: hides words in every text of it, as on the page."""
+    if not st.button("Pin", type="tertiary", icon=":material/keep:", key=key, help=_HELP):
+        return
+    deck = str(st.session_state.get(DECK, ""))
+    try:
+        made = finding if isinstance(finding, Finding) else finding()
+        screen = made.screen(deck, mask)
+        screens = services.screens
+        was_there = screens.has(screen)
+        kept = screens.add(screen)
+        place = next((one.position for one in screens.all(deck) if one.id == kept.id), kept.position) + 1
+    except RelensError as error:
+        show_error(error)
+        return
+    where = f"screen {place} of “{as_markdown(deck_name(deck))}”"
+    address = f"present?{urlencode({DECK_PARAMETER: deck})}" if deck else "present"
+    said = f"It is there already, as {where}." if was_there else f"Pinned: {where}."
+    st.toast(f"{said} [Open Present]({address})", icon=":material/keep:", duration="long")

@@ -1,0 +1,117 @@
+"""The page Present: a deck to arrange, and to show.
+
+The deck and, while it is shown, the screen are in the page's address: /present?deck=Monday&screen=3. So a reload in the
+middle of a talk comes back to the same screen.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.components.arrange_deck import arrange, files
+from app.components.gallery_cards import gallery_cards
+from app.components.messages import show_error
+from app.components.pin_button import DECK, DECK_PARAMETER, SCREEN_PARAMETER
+from app.components.show_deck import show_deck
+from app.gallery import load_gallery
+from app.places import places
+from app.present.deck_file import deck_name
+from app.services import Services
+from app.study_views import study_views
+from engine.counted import counted
+from engine.errors import RelensError
+from engine.runs.screens import LONGEST_DECK_NAME, Screen
+
+_LEAD = (
+    "Findings that were pinned, one a screen, large enough for the back of a room. Arrange them, put them into your "
+    "own words, and show them here or take them along as one file."
+)
+_EMPTY = (
+    "Nothing is pinned on this deck yet. Run a study, or a search in the Workbench, and press **Pin** under a figure: "
+    "it comes here with what it shows, what it does not carry, and words for the speaker."
+)
+#: Where there is something to pin soon: studies that take little time.
+_TO_PIN_FROM = ("bias", "knowledge")
+_KEYS = (
+    "While it is shown: **→** or space goes on, **←** back, **Home** and **End** to the ends, **N** shows what the "
+    "speaker says, **T** turns the colours, **F** fills the screen, **Esc** leaves."
+)
+
+
+def present_page(services: Services) -> None:
+    """Draw the page."""
+    deck = str(st.query_params.get(DECK_PARAMETER, st.session_state.get(DECK, "")))[:LONGEST_DECK_NAME]
+    try:
+        decks = list(services.screens.decks() | {deck: 0})
+        screens = services.screens.all(deck)
+    except RelensError as error:
+        show_error(error)
+        return
+    st.session_state[DECK] = deck
+    if deck:
+        st.query_params[DECK_PARAMETER] = deck
+    number = st.query_params.get(SCREEN_PARAMETER, "")
+    if number and screens:
+        if show_deck(screens, deck, int(number) if number.isdecimal() and len(number) < 6 else 1):
+            del st.query_params[SCREEN_PARAMETER]
+            st.rerun()
+        return
+    st.html(f'<h1 class="relens-title study">Present</h1><p class="relens-lead small">{_LEAD}</p>')
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        _choose(deck, decks)
+        st.space("stretch")
+        _present(screens)
+        files(services, screens, deck)
+    if screens:
+        st.caption(f"{counted(len(screens), 'screen')}. {_KEYS}")
+    else:
+        st.info(_EMPTY, icon=":material/keep:")
+        gallery_cards(load_gallery()[:1], tuple(place for place in places(study_views()) if place.page in _TO_PIN_FROM))
+    arrange(services, screens, decks)
+
+
+def _choose(deck: str, decks: list[str]) -> None:
+    chosen = st.selectbox(
+        "Deck",
+        decks,
+        index=decks.index(deck),
+        format_func=deck_name,
+        width=240,
+        help="The screens that are arranged, shown and exported here; what you pin goes to the end of this deck.",
+    )
+    if chosen != deck:
+        _go(str(chosen))
+    with st.popover("New deck", icon=":material/add:"), st.form("new_deck", border=False):
+        name = st.text_input(
+            "Name",
+            max_chars=LONGEST_DECK_NAME,
+            key="new_deck_name",
+            help="What you pin from now on goes there. A deck without screens is not kept.",
+        )
+        if (
+            st.form_submit_button("Begin it", type="primary", help="Makes this the deck that pins go to.")
+            and name.strip()
+        ):
+            _go(name.strip())
+
+
+def _go(deck: str) -> None:
+    st.session_state[DECK] = deck
+    if deck:
+        st.query_params[DECK_PARAMETER] = deck
+    else:
+        st.query_params.pop(DECK_PARAMETER, None)
+    st.rerun()
+
+
+def _present(screens: list[Screen]) -> None:
+    if st.button(
+        "Present",
+        type="primary",
+        icon=":material/present_to_all:",
+        disabled=not screens,
+        key="present_button",
+        help="Show the first screen over the whole page. F then fills the whole display.",
+    ):
+        st.query_params[SCREEN_PARAMETER] = "1"
+        st.rerun()

@@ -1,0 +1,251 @@
+"""What can be done with the runs that are chosen in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from app import links, study_narrative
+from app.components.messages import show_error
+from app.components.run_links import change_link, open_link, page_named
+from app.runs.described import STATUSES, question, spent_text, title, variety_name
+from app.services import Services
+from app.text import as_html, as_markdown, shortened
+from engine.counted import counted
+from engine.errors import RelensError
+from engine.runs.history import LONGEST_NAME, LONGEST_NOTE
+from engine.runs.records import RunRecord
+from engine.runs.run_file import MOST_ROWS, SUFFIX, write_run
+from engine.runs.specification import StudySpecification
+
+_UNDO = "deleted_runs"
+
+
+def run_details(services: Services, run: RunRecord) -> None:
+    """One run: what it is, what can be done with it, its name and its note."""
+    with st.container(border=True, key="run_details"):
+        st.html(facts_html(run))
+        _imported(services, run)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            open_link(run)
+            change_link(run)
+            _repeating(services, run)
+            _keeping(services, run)
+            _file(services, run)
+            _deleting(services, [run])
+        _words(services, run)
+
+
+def runs_chosen(services: Services, runs: Sequence[RunRecord], choose: Callable[[], None]) -> None:
+    """Several runs: compare them, delete them, or `choose` none."""
+    with st.container(border=True, key="runs_chosen"):
+        st.html(
+            '<div class="relens-findings">'
+            + "".join(f"<p>{place}. {as_html(title(run))}</p>" for place, run in enumerate(runs, 1))
+            + "</div>"
+        )
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            page = page_named("compare")
+            if page is not None:
+                st.page_link(
+                    page,
+                    label=f"Compare {len(runs)} runs",
+                    icon=":material/compare_arrows:",
+                    query_params={links.CHOSEN: ",".join(run.id for run in runs)},
+                    help="What differs in what was asked, and in what was found. The first is what others are held "
+                    "against.",
+                )
+            _deleting(services, runs)
+            st.button(
+                "Choose none",
+                type="tertiary",
+                icon=":material/close:",
+                key="choose_none",
+                on_click=choose,
+                help="Take all ticks away, also those on other pages of the list.",
+            )
+
+
+def bin_of_run(services: Services, chosen: Sequence[RunRecord], total: int) -> None:
+    """The deleted runs that are chosen, to be restored; and the bin, to be emptied."""
+    if not total:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if st.button(
+            "Restore",
+            type="primary",
+            icon=":material/restore_from_trash:",
+            disabled=not chosen,
+            key="restore_button",
+            help="Put the ticked runs back into the history, as they were.",
+        ):
+            _act(lambda: [services.store.restore(run.id) for run in chosen])
+        with st.popover("Empty the bin", icon=":material/delete_forever:", key="empty_bin"):
+            st.caption(f"{counted(total, 'deleted run')} and their rows would be gone for good, for everybody.")
+            if st.button("Remove them for good", key="purge_button", help="There is no undo."):
+                _act(lambda: services.store.purge(0.0))
+
+
+def undo_banner(services: Services) -> None:
+    """What was just deleted, and the way back."""
+    deleted: list[tuple[str, str]] = st.session_state.get(_UNDO, [])
+    if not deleted:
+        return
+    what = f"“{shortened(deleted[0][1], 60)}”" if len(deleted) == 1 else counted(len(deleted), "run")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="undo_banner"):
+        st.html(f'<span role="status">Deleted {as_html(what)}.</span>', width="content")
+        if st.button("Undo", icon=":material/undo:", key="undo_button", help="Put it back as it was."):
+            st.session_state[_UNDO] = []
+            _act(lambda: [services.store.restore(run_id) for run_id, _ in deleted])
+        if st.button("Dismiss", type="tertiary", key="dismiss_button", help="It stays among the deleted runs."):
+            st.session_state[_UNDO] = []
+            st.rerun()
+
+
+def facts_html(run: RunRecord) -> str:
+    """What the run is, in two lines; all text escaped."""
+    asked = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    facts = [
+        variety_name(run),
+        run.model,
+        STATUSES[run.status],
+        f"asked {asked}",
+        counted(run.row_count, "row"),
+        spent_text(run),
+        f"run {run.id}",
+    ]
+    lines = [f"<p><b>{as_html(title(run, 200))}</b></p>"]
+    if run.name:
+        lines.append(f'<p class="minor"><code>{as_html(shortened(question(run), 300))}</code></p>')
+    lines.append(f'<p class="minor">{as_html(" · ".join(fact for fact in facts if fact))}</p>')
+    if run.error:
+        lines.append(f'<p class="minor">{as_html(run.error)}</p>')
+    return f'<div class="relens-findings">{"".join(lines)}</div>'
+
+
+def fingerprint_sentence(run: RunRecord, here: str | None) -> str:
+    """What is to be expected of repeating an imported run here, where the model has the fingerprint `here`."""
+    if run.model_fingerprint is None:
+        return "The file does not say which weights the model had, so rows may come out otherwise here."
+    if here is None:
+        return (
+            f"It was made with a model of fingerprint {run.model_fingerprint}; which fingerprint {run.model} has here "
+            "is known once it has run."
+        )
+    if here == run.model_fingerprint:
+        return "The model of this name is the same here, so repeating it with its seed gives the same rows."
+    return (
+        f"The model of this name is another here (fingerprint {here}, and {run.model_fingerprint} where it was made), "
+        "so repeating it may give other rows."
+    )
+
+
+def _imported(services: Services, run: RunRecord) -> None:
+    if run.origin is None:
+        return
+    when = datetime.fromtimestamp(float(run.origin.get("imported", 0.0)), UTC).strftime("%Y-%m-%d %H:%M UTC")
+    told = fingerprint_sentence(run, services.store.fingerprint_here(run.model))
+    st.info(as_markdown(f"Imported {when}. {told}"), icon=":material/upload:")
+
+
+def _repeating(services: Services, run: RunRecord) -> None:
+    if run.is_live:
+        if st.button(
+            "Stop",
+            icon=":material/stop:",
+            disabled=run.stop_requested,
+            key="history_stop",
+            help="End it; what it has found stays.",
+        ):
+            _act(lambda: services.store.request_stop(run.id))
+        return
+    can_resume = run.kind == StudySpecification.kind and study_narrative.can_resume(run)
+    if can_resume and st.button(
+        "Resume",
+        icon=":material/resume:",
+        key="history_resume",
+        help="Go on with this study; the pieces that are done are not done again.",
+    ):
+        _act(lambda: (services.store.resume(run.id), services.ensure_worker()))
+    if st.button(
+        "Repeat",
+        icon=":material/replay:",
+        key="history_repeat",
+        help="Ask the same again from the start, as a run of its own; a sample with the same seed.",
+    ):
+        _act(lambda: (services.store.repeat(run.id), services.ensure_worker(), st.toast("Asked again; see above.")))
+
+
+def _keeping(services: Services, run: RunRecord) -> None:
+    label, icon = ("Unpin", ":material/keep_off:") if run.pinned else ("Pin", ":material/keep:")
+    if st.button(label, icon=icon, key="history_pin", help="Pinned runs stay above the others."):
+        _act(lambda: services.store.pin(run.id, not run.pinned))
+
+
+def _file(services: Services, run: RunRecord) -> None:
+    if not run.is_live:
+        too_many = run.row_count > MOST_ROWS
+        st.download_button(
+            "Export",
+            data=lambda: write_run(run, services.store.rows(run.id)),
+            file_name=f"relens-{run.id[:8]}{SUFFIX}",
+            mime="application/gzip",
+            on_click="ignore",
+            icon=":material/download:",
+            key="history_export",
+            disabled=too_many,
+            help=f"This run has {run.row_count:,} rows; the file of a run may hold {MOST_ROWS:,}."
+            if too_many
+            else "One file with the question, all rows, the seed, the model's fingerprint and the versions. Another "
+            "installation can import and repeat it.",
+        )
+
+
+def _deleting(services: Services, runs: Sequence[RunRecord]) -> None:
+    if st.button(
+        "Delete",
+        icon=":material/delete:",
+        key="history_delete",
+        help="Take it off the list, and stop it where it is going; you can undo this.",
+    ):
+        st.session_state[_UNDO] = [(run.id, title(run)) for run in runs]
+        _act(lambda: [services.store.delete(run.id) for run in runs])
+
+
+def _words(services: Services, run: RunRecord) -> None:
+    left, right = st.columns([2, 3])
+    with left:
+        name = st.text_input(
+            "Name",
+            run.name,
+            max_chars=LONGEST_NAME,
+            key=f"name_{run.id}",
+            placeholder=shortened(question(run), 60),
+            help="What the run is called in the list and in comparisons; without one, it is called by its question.",
+        )
+    with right:
+        note = st.text_area(
+            "Note",
+            run.note,
+            max_chars=LONGEST_NOTE,
+            key=f"note_{run.id}",
+            height=68,
+            placeholder="what it is for, what it showed",
+            help="For you and for who works with you; it is searched, and it goes along when the run is exported.",
+        )
+    if (name or "").strip() != run.name:
+        _act(lambda: services.store.rename(run.id, name or ""))
+    if (note or "").strip() != run.note:
+        _act(lambda: services.store.annotate(run.id, note or ""))
+
+
+def _act(action: Callable[[], object]) -> None:
+    """Do something with a run and draw the page anew; or say why it cannot be done."""
+    try:
+        action()
+    except RelensError as error:
+        show_error(error)
+        return
+    st.rerun()

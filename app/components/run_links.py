@@ -1,0 +1,55 @@
+"""Links to the pages on which runs are opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app import links
+from app.form import Form
+from app.runs.described import page_of
+from engine.errors import QueryError
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification
+
+#: Where `app.main` keeps the pages by their addresses.
+PAGES = "pages"
+
+
+def page_named(address: str) -> Any:
+    """The page of that address; None where the dashboard has none."""
+    return st.session_state.get(PAGES, {}).get(address)
+
+
+def open_link(run: RunRecord) -> None:
+    """A link to the page that shows the run, where there is one."""
+    page = page_named(page_of(run) or "")
+    if page is not None:
+        st.page_link(
+            page,
+            label="Open",
+            icon=":material/open_in_new:",
+            query_params={links.RUN: run.id},
+            help="Show this run on the page that it was asked on, with all it found.",
+        )
+
+
+def change_link(run: RunRecord) -> None:
+    """A link to the form that the run came from, filled in; nothing is run by it."""
+    page = page_named(page_of(run) or "")
+    if page is None:
+        return
+    parameters = {links.RUN: run.id}
+    if run.kind == SearchSpecification.kind:
+        try:
+            parameters = links.parameters(Form.from_specification(SearchSpecification.from_json(run.specification)))
+        except QueryError:
+            return
+    st.page_link(
+        page,
+        label="Repeat with changes",
+        icon=":material/edit:",
+        query_params=parameters,
+        help="Fill the form with what this run asked, to change it before you press Run.",
+    )

@@ -1,0 +1,1 @@
+"""The pages of lessons: automata, tokens, and a search watched at work."""

@@ -1,0 +1,97 @@
+"""The last step of a lesson: the model is asked, as a run of its own, and what its decoder cannot take is dashed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import links, narrative
+from app.components.automaton_view import automaton_view
+from app.components.messages import show_error
+from app.components.study_run import begin_study
+from app.components.ticker import ticker
+from app.learn.decoder_marks import decoder_found
+from app.picture import legend_of, picture_of
+from app.run_rows import RunRows
+from app.services import Services
+from app.text import as_html, as_markdown
+from engine.errors import RelensError
+from engine.learn.steps import Lesson
+from engine.pictures.graphs import Graph
+from engine.query import Decoding
+from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+from engine.studies.decoder_view import DecoderStudy
+
+DEFAULT_TOP_K = 40
+_MOST_TOP_K = 100_000
+_LOOK = 0.7
+
+
+def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -> None:
+    """Show what the decoder can take of `graph`, the automaton of all encodings, or offer to find out."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        top_k = st.number_input(
+            "Top-k",
+            1,
+            _MOST_TOP_K,
+            DEFAULT_TOP_K,
+            key="lesson_top_k",
+            bind="query-params",
+            persist_state="page",
+            width=130,
+            help="The decoder takes only the k likeliest of all tokens at each step; arcs that need another one are "
+            "dashed. A larger k leaves more arcs.",
+        )
+        study = DecoderStudy(lesson.pattern, edits=lesson.options.edits, decoding=Decoding(top_k=int(top_k or 1)))
+        specification = StudySpecification(model, study)
+        run = _shown(services, specification)
+        if st.button(
+            "Ask the model",
+            icon=":material/play_arrow:",
+            type="secondary" if run else "primary",
+            disabled=run is not None and (run.is_live or run.status == "done"),
+            key="lesson_ask",
+            help="Ask the model about every path that the decoder can take, in the queue like any other run.",
+        ):
+            begin_study(services, lambda: services.store.submit(specification))
+    if run is None:
+        st.caption("Nothing was asked of the model with these settings yet: the arcs below are all encodings.")
+    elif run.is_live:
+        st.caption(as_markdown(narrative.status_headline(run, None)))
+    elif run.status != "done":
+        show_error(run.error or narrative.status_headline(run, None))
+    rows = RunRows(run.id if run else "")
+    try:
+        if run is not None:
+            rows.refresh(services.store)
+    except RelensError as error:
+        show_error(error)
+    found = decoder_found(rows.rows, graph) if rows.rows else None
+    if found is not None:
+        sentences = "".join(f"<p>{as_html(sentence)}</p>" for sentence in found.sentences)
+        st.html(f'<div class="relens-findings">{sentences}</div>')
+    picture = picture_of(graph, found.marks) if found else picture_of(graph)
+    automaton_view(
+        picture,
+        key="lesson_automaton",
+        name="decoder",
+        alt="The automaton of all encodings. "
+        + (" ".join(found.sentences) if found else "The model was not asked yet."),
+        question=f"{lesson.pattern} decoder {run.id if run and found else ''}",
+        height=400,
+    )
+    if found is not None:
+        plain = "plain: the decoder can take it"
+        st.caption(" · ".join(map(as_markdown, [plain, *legend_of(found.marks)])))
+    ticker(_LOOK if run is not None and run.is_live else None, key="lesson_decoder")
+
+
+def _shown(services: Services, specification: StudySpecification) -> RunRecord | None:
+    """The run of the address, where it asked exactly this."""
+    run_id = st.query_params.get(links.RUN)
+    try:
+        run = services.store.get(run_id) if run_id else None
+    except RelensError as error:
+        show_error(error)
+        return None
+    return run if run is not None and run.specification == specification.to_json() else None

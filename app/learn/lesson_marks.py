@@ -1,0 +1,107 @@
+"""The pictures of a lesson's steps, and the tables beside them; no page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from app.charts import BLUE, MARGINS, ORANGE, Chart
+from app.drawing import Marks
+from app.text import as_plotly, shortened
+from engine.counted import counted
+from engine.learn.steps import STAGES, Growth, Lesson, Sizes, Step
+
+_TICKS_AT_MOST = 24
+
+
+def marks_of(step: Step) -> Marks:
+    """What a step points out, in the words of drawings."""
+    return Marks(
+        states={mark.state: mark.style for mark in step.states if mark.style},
+        arcs={(mark.source, mark.target, mark.label): mark.style for mark in step.arcs if mark.style},
+        state_names={mark.state: mark.name for mark in step.states if mark.name},
+        state_notes={mark.state: mark.note for mark in step.states if mark.note},
+        arc_notes={(mark.source, mark.target, mark.label): mark.note for mark in step.arcs if mark.note},
+    )
+
+
+def sizes_text(sizes: Sizes) -> str:
+    """The sizes of a step in a line."""
+    if sizes.states is None or sizes.arcs is None:
+        parts = ["made as it is explored: too large to count"]
+    else:
+        parts = [counted(sizes.states, "state"), counted(sizes.arcs, "arc")]
+    for count, noun in ((sizes.strings, "string"), (sizes.encodings, "encoding")):
+        if count:
+            parts.append(f"{count} {noun if count == '1' else noun + 's'}")
+    return " · ".join(parts)
+
+
+def sizes_table(lesson: Lesson) -> pd.DataFrame:
+    """One row for each operation: how large the automaton is after its last step."""
+    last = {step.stage: step.sizes for step in lesson.steps}
+    return pd.DataFrame(
+        [
+            {
+                "After": STAGES[stage],
+                "States": sizes.states,
+                "Arcs": sizes.arcs,
+                "Strings": sizes.strings,
+                "Encodings": sizes.encodings,
+            }
+            for stage, sizes in last.items()
+        ]
+    ).astype({"States": "Int64", "Arcs": "Int64"})
+
+
+def growth_sentence(growth: Sequence[Growth]) -> str:
+    """What the whole text's count says."""
+    whole = growth[-1]
+    ways = "1 encoding" if whole.encodings == 1 else f"{whole.encodings:,} encodings"
+    return (
+        f"“{whole.text}” has {ways} in this model's tokens. It is {whole.length:,} "
+        f"{'byte' if whole.length == 1 else 'bytes'} long: were every piece of it a token, there would be "
+        f"2^{whole.length - 1} = {whole.most:,}."
+    )
+
+
+def growth_chart(growth: Sequence[Growth]) -> Chart:
+    """The number of encodings for every beginning of a text, beside 2^(n-1), on a logarithmic scale."""
+    lengths = [part.length for part in growth]
+    labels = [as_plotly(shortened(part.text, 40)) for part in growth]
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=lengths,
+                y=[float(part.most) for part in growth],
+                name="2^(n−1): every piece a token",
+                mode="lines",
+                line={"color": ORANGE, "dash": "dash", "width": 2},
+                hovertemplate="%{x} bytes: at most %{y:,}<extra></extra>",
+            ),
+            go.Scatter(
+                x=lengths,
+                y=[float(part.encodings) for part in growth],
+                customdata=labels,
+                name="encodings of the text so far",
+                mode="lines+markers",
+                line={"color": BLUE, "width": 2},
+                hovertemplate="%{customdata}: %{y:,} encodings<extra></extra>",
+            ),
+        ]
+    )
+    figure.update_layout(
+        margin=MARGINS,
+        height=260,
+        legend={"orientation": "h", "y": 1.16, "x": 0},
+        xaxis={"title": "bytes of the text", "nticks": min(len(lengths), _TICKS_AT_MOST) + 1},
+        yaxis={
+            "title": "encodings",
+            "type": "log",
+            "exponentformat": "power",
+            "dtick": 1 if len(lengths) > 6 else None,
+        },
+    )
+    return Chart(figure, growth_sentence(growth))

@@ -1,0 +1,317 @@
+"""The page of lessons: a pattern, and one operation a step from it to the automaton of a model's tokens.
+
+All of it is one fragment. A lesson is made beside the page (`app.learn.lesson_source`); while a new one is made, the
+one before stays, so that typing does not blink.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app.charts import CONFIG
+from app.components.automaton_view import automaton_view
+from app.components.pin_button import pin_button
+from app.components.status import status_line
+from app.components.ticker import ticker
+from app.components.verdict import complaint
+from app.form import one_line
+from app.glossary import term
+from app.learn.decoder_step import decoder_step
+from app.learn.lesson_marks import growth_chart, growth_sentence, marks_of, sizes_table, sizes_text
+from app.learn.lesson_source import ask_lesson
+from app.picture import legend_of, picture_of
+from app.present.pinned import page_finding
+from app.services import Services
+from app.text import as_html, as_markdown, visible
+from engine.learn.steps import STAGES, Lesson, LessonOptions, Step
+from engine.pictures.graphs import Graph
+
+#: The parameters of the page's address, and the keys of the widgets bound to them.
+PATTERN, EDITS, STEP, TEXT, MODEL = "lesson", "lesson_edits", "lesson_step", "lesson_text", "lesson_model"
+_SHOWN = "lesson_shown"
+#: The last step, which needs the model, is no step of the lesson itself.
+DECODER = "With top-k"
+
+_EXAMPLES = {
+    "The ((cat)|(dog))": "The paper's own example: two strings, and many ways to spell them",
+    "(a|b)*abb": "The textbook's: a nondeterministic automaton, and states that merge",
+    "caf(é|e)s?": "A character outside ASCII, which is two bytes",
+    "[0-9]{2,3}": "Digits, which some tokenizers take one by one",
+    "I'm (sure|fine)": "An apostrophe, where tokenizers cut a text before they merge",
+}
+_WAIT_SECONDS, _LOOK_AGAIN = 0.4, 0.4
+_LONGEST_PATTERN = 500
+
+
+def lesson_page(services: Services, models: list[str]) -> None:
+    """Heading, settings, steps."""
+    status_line(services)
+    st.html(
+        '<h1 class="relens-title study">From a pattern to the model’s automaton</h1>'
+        '<p class="relens-lead small">A regular expression becomes an automaton over characters, and then one over the '
+        "tokens that a language model reads. Go through it one operation at a time: each step says what happened and "
+        "what to look at, and marks it in the drawing.</p>"
+    )
+    with st.container():
+        st.fragment(_lesson, key="lesson_page")(services, models)
+
+
+def _lesson(services: Services, models: list[str]) -> None:
+    pattern, model, options = _settings(models)
+    if not pattern:
+        _examples("Write a pattern, or take one of these:")
+        return
+    answer = ask_lesson((pattern, model, options), _WAIT_SECONDS)
+    if answer is not None and answer.error is not None:
+        complaint(answer.error)
+    if answer is not None and answer.lesson is not None:
+        st.session_state[_SHOWN] = answer.lesson
+    lesson: Lesson | None = st.session_state.get(_SHOWN)
+    if answer is None:
+        st.caption("The lesson is being made …" + ("" if lesson is None else " Below is the one before."))
+    elif answer.lesson is None and lesson is not None:
+        st.caption("Below is the lesson of the last pattern that had one.")
+    if lesson is not None:
+        _show(services, lesson, model)
+    else:
+        _examples("Or take one of these:")
+    ticker(_LOOK_AGAIN if answer is None else None, key="lesson_looking")
+
+
+def _settings(models: list[str]) -> tuple[str, str, LessonOptions]:
+    pattern = st.text_input(
+        "Pattern",
+        key=PATTERN,
+        bind="query-params",
+        live="250ms",
+        max_chars=_LONGEST_PATTERN,
+        placeholder="for example:  The ((cat)|(dog))",
+        on_change=_begin_again,
+        help="A regular expression in Python's syntax. Small ones make lessons that one can follow: at most 60 "
+        "characters with counts written out, and 300 states.",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        model = st.selectbox(
+            "Model",
+            models,
+            key=MODEL,
+            bind="query-params",
+            width=210,
+            on_change=_begin_again,
+            help="Whose tokens. Another tokenizer knows other pieces and merges them in another order.",
+        )
+        edits = st.toggle(
+            "Within one edit",
+            key=EDITS,
+            bind="query-params",
+            on_change=_begin_again,
+            help="All strings that one inserted, deleted or replaced character makes of the pattern's too: one more "
+            "operation, and a much larger automaton.",
+        )
+    text = st.session_state.get(TEXT) or st.query_params.get(TEXT) or ""
+    return pattern or "", model or "", LessonOptions(bool(edits), str(text)[:200])
+
+
+def _begin_again() -> None:
+    st.session_state[STEP] = 1
+
+
+def _examples(words: str) -> None:
+    st.caption(words)
+    links = "".join(
+        f'<a class="relens-link" target="_self" href="?{as_html(urlencode({PATTERN: one_line(example)}))}" '
+        f'title="{as_html(why)}"><code>{as_html(example)}</code> <span>{as_html(why)}</span></a>'
+        for example, why in _EXAMPLES.items()
+    )
+    st.html(f'<div class="relens-lesson-examples">{links}</div>')
+
+
+def _show(services: Services, lesson: Lesson, model: str) -> None:
+    everything = _all_encodings(lesson)
+    last = len(lesson.steps) + (everything is not None)
+    number = _step_bar(lesson, last)
+    if number > len(lesson.steps) and everything is not None:
+        _sentences(
+            number,
+            last,
+            lesson.pattern,
+            "With a decoding rule",
+            "A decoder takes only the likeliest tokens at each step, and what needs another one it can never write.",
+            "Arcs that the decoder cannot take are dashed; what is left is what the model can say of the pattern.",
+        )
+        decoder_step(services, lesson, everything, model)
+    else:
+        _picture(services, lesson, number, last, model)
+    if lesson.note:
+        st.info(as_markdown(lesson.note), icon=":material/info:")
+    _sizes_and_growth(lesson)
+    with st.expander("Other patterns", icon=":material/lightbulb:"):
+        _examples("Each opens a lesson of its own:")
+
+
+def _step_bar(lesson: Lesson, last: int) -> int:
+    """Previous, next, the operations and a slider; the number of the step to show, from 1."""
+    if not 1 <= st.session_state.get(STEP, 1) <= last:
+        st.session_state[STEP] = last if st.session_state.get(STEP, 1) > last else 1
+    number = int(st.session_state.get(STEP) or _from_address(last))
+    stages = _stages(lesson, last)
+    current = [name for name, first in stages.items() if first <= number][-1]
+    st.session_state["lesson_stage"] = current
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.button(
+            "Previous",
+            icon=":material/arrow_back:",
+            shortcut="Left",
+            disabled=number == 1,
+            key="lesson_previous",
+            on_click=_go,
+            args=(number - 1,),
+            help="One step back.",
+        )
+        st.button(
+            "Next",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            shortcut="Right",
+            type="primary",
+            disabled=number == last,
+            key="lesson_next",
+            on_click=_go,
+            args=(number + 1,),
+            help="One step on.",
+        )
+        st.slider(
+            f"Step, of {last}",
+            1,
+            last,
+            key=STEP,
+            bind="query-params",
+            help="Every step of the lesson; the buttons, and the arrow keys on the keyboard, go one by one.",
+        )
+    st.pills(
+        "Operation",
+        list(stages),
+        key="lesson_stage",
+        on_change=_go_to_stage,
+        args=(stages,),
+        label_visibility="collapsed",
+        help="Jump to the first step of an operation.",
+    )
+    return number
+
+
+def _from_address(last: int) -> int:
+    """The step that a link names, before the slider that is bound to it was ever drawn."""
+    text = st.query_params.get(STEP, "1")
+    return min(max(int(text), 1), last) if text.isdecimal() else 1
+
+
+def _go(number: int) -> None:
+    st.session_state[STEP] = number
+
+
+def _go_to_stage(stages: dict[str, int]) -> None:
+    name = st.session_state.get("lesson_stage")
+    if name in stages:
+        st.session_state[STEP] = stages[name]
+
+
+def _stages(lesson: Lesson, last: int) -> dict[str, int]:
+    """The first step of each operation, by its name."""
+    stages: dict[str, int] = {}
+    for number, step in enumerate(lesson.steps, start=1):
+        stages.setdefault(STAGES[step.stage], number)
+    if last > len(lesson.steps):
+        stages[DECODER] = last
+    return stages
+
+
+def _picture(services: Services, lesson: Lesson, number: int, last: int, model: str) -> None:
+    step = lesson.steps[number - 1]
+    _sentences(number, last, lesson.pattern, step.title, step.happened, step.look)
+    marks = marks_of(step)
+    picture = picture_of(step.graph, marks)
+    alt = f"{STAGES[step.stage]}, step {number} of {last}: {step.title}. {step.happened} {step.look}"
+    automaton_view(
+        picture,
+        key="lesson_automaton",
+        name=f"lesson-{step.key}",
+        alt=alt,
+        question=f"{lesson.pattern} {step.key}",
+        height=400,
+    )
+    notes = [*legend_of(marks), *([picture.note] if picture.note else [])]
+    if step.graph.finals:
+        notes.append("double circle: a match may end here")
+    notes.append("click a state or an arc for its details")
+    st.caption(" · ".join([as_markdown(sizes_text(step.sizes)), *map(as_markdown, notes)]))
+    if picture.svg is not None:
+        pin_button(
+            services,
+            lambda: page_finding(
+                f"{STAGES[step.stage]}: {lesson.pattern}",
+                [step.title, step.happened, step.look],
+                picture.svg,
+                alt,
+                page="automata",
+                asked=f"how does the pattern {lesson.pattern} become an automaton that this model can follow?",
+                model=model,
+                look_at=step.look,
+                not_shown="How likely any text is: an automaton says what is allowed.",
+            ),
+            key="pin_lesson",
+        )
+
+
+def _sentences(number: int, last: int, pattern: str, title: str, happened: str, look: str) -> None:
+    st.html(
+        f'<div class="relens-findings study" data-lesson-step="{number}" data-lesson="{as_html(pattern)}">'
+        f'<p><b>{as_html(title)}</b> <span style="opacity:.65">step {number} of {last}</span></p>'
+        f"<p>{as_html(happened)}</p><p>{as_html(look)}</p></div>"
+    )
+
+
+def _all_encodings(lesson: Lesson) -> Graph | None:
+    """The automaton of all encodings where a lesson shows the whole of it."""
+    tokens: list[Step] = [step for step in lesson.steps if step.stage == "tokens"]
+    return tokens[-1].graph if tokens and not tokens[-1].graph.unfinished else None
+
+
+def _sizes_and_growth(lesson: Lesson) -> None:
+    grid = st.grid(2, min_column_width=330, gap="medium")
+    with grid.cell():
+        st.markdown("**Sizes**, after each operation")
+        st.dataframe(
+            sizes_table(lesson),
+            key="lesson_sizes",
+            hide_index=True,
+            height="content",
+            alt="How large the automaton is after each operation",
+            column_config={
+                "States": st.column_config.NumberColumn(format="localized", help=term("state")),
+                "Arcs": st.column_config.NumberColumn(
+                    format="localized",
+                    help=f"{term('arc')} Counted as they are drawn; from the shortcuts on, each token is one.",
+                ),
+                "Strings": st.column_config.TextColumn(help="Different strings that the pattern allows."),
+                "Encodings": st.column_config.TextColumn(
+                    help=f"Different token sequences that spell them. {term('all encodings')}"
+                ),
+            },
+        )
+    with grid.cell():
+        st.markdown("**How fast encodings grow** with a text")
+        st.text_input(
+            "Text to count",
+            key=TEXT,
+            bind="query-params",
+            placeholder=visible(lesson.text, spaces=False),
+            max_chars=48,
+            help="In how many ways can this text be spelled in the model's tokens? Empty: a string of the pattern.",
+        )
+        if lesson.growth:
+            chart = growth_chart(lesson.growth)
+            st.caption(as_markdown(growth_sentence(lesson.growth)))
+            st.plotly_chart(chart.figure, key="lesson_growth", config=CONFIG, alt=chart.alt)

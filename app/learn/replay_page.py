@@ -1,0 +1,76 @@
+"""The page of a recorded search: what is asked, the recording while it is made, and then its steps."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.components.addressed_run import addressed_study
+from app.components.messages import show_error
+from app.components.status import status_line
+from app.components.study_form import study_form
+from app.components.study_run import begin_study, study_run
+from app.learn.replay_player import STEP, replay_player
+from app.learn.replay_settings import ReplayView
+from app.run_rows import RunRows
+from app.services import Services
+from app.text import as_html
+from engine.errors import RelensError
+from engine.models.catalogue import available_models
+from engine.runs.records import RunRecord
+from engine.studies.replay import ReplayStudy
+
+_VIEW = ReplayView()
+
+
+def replay_heading(services: Services) -> None:
+    """What this page is."""
+    status_line(services)
+    st.html(
+        f'<h1 class="relens-title study">{as_html(ReplayStudy.title)}</h1>'
+        f'<p class="relens-lead"><b>{as_html(ReplayStudy.question)}</b></p>'
+        '<p class="relens-lead small">A real search of a small pattern is recorded, and you go through it step by '
+        "step. Each step says which path the model is asked about and why, what comes back, what is cut, and when a "
+        "match may be shown.</p>"
+    )
+
+
+def replay_page(services: Services) -> None:
+    """Settings, recording, steps."""
+    shown = addressed_study(services, ReplayStudy.kind, otherwise="is no recorded search")
+    specification, aside = study_form(_VIEW, [entry.name for entry in available_models()], shown)
+    with aside:
+        is_live = shown is not None and shown.is_live
+        if (
+            st.button(
+                "Record",
+                type="secondary" if is_live else "primary",
+                icon=":material/radio_button_checked:",
+                shortcut="Ctrl+Enter",
+                disabled=specification is None,
+                key="replay_record",
+                help="Carry the search out with these settings and write down every round of it.",
+            )
+            and specification is not None
+        ):
+            st.session_state.pop(STEP, None)
+            st.query_params.pop(STEP, None)
+            begin_study(services, lambda: services.store.submit(specification))
+        if specification is not None and shown is not None and specification.to_json() != shown.specification:
+            st.caption("The recording below has other settings.")
+    if shown is None:
+        st.caption("Press Record. The search takes seconds, and its steps stay in the store: a link opens them again.")
+        return
+    if not shown.is_live:
+        _steps(services, shown)
+    study_run(services, _VIEW, shown)
+
+
+def _steps(services: Services, shown: RunRecord) -> None:
+    rows = RunRows(shown.id)
+    try:
+        rows.refresh(services.store)
+    except RelensError as error:
+        show_error(error)
+        return
+    if rows.rows:
+        replay_player(services, rows.rows, shown)

@@ -1,0 +1,225 @@
+"""A recorded search on the page: one step at a time, forwards and backwards, or played.
+
+The step is in the page's address, so that a link opens at it. All of it is one fragment, alone in its container; while
+it plays, a clock in the browser (`app.components.ticker`) makes it run again.
+"""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from app.components.automaton_view import automaton_view
+from app.components.pin_button import pin_button
+from app.components.ticker import ticker
+from app.glossary import term
+from app.learn.replay_rows import (
+    Replay,
+    automaton_marks,
+    frontier_table,
+    replay_of,
+    search_tree,
+    shown_table,
+)
+from app.learn.replay_words import headline, mass_text, sentences
+from app.picture import legend_of, picture_of
+from app.present.pinned import page_finding
+from app.services import Services
+from app.studies.view import Rows
+from app.text import as_html, as_markdown
+from engine.counted import counted
+from engine.runs.records import RunRecord
+
+#: Seconds that a step is shown while it plays.
+_PACE = 1.6
+#: The parameter of the page's address that holds the step, and the widget bound to it.
+STEP = "step"
+_PLAYING, _TURNED = "replay_playing", "replay_turned"
+_MOST_STATES = 80
+
+
+def replay_player(services: Services, rows: Rows, run: RunRecord) -> None:
+    """Step through what these rows tell; says so where they tell nothing."""
+    with st.container():
+        st.fragment(_player, key="replay_player")(services, rows, run)
+
+
+def _player(services: Services, rows: Rows, run: RunRecord) -> None:
+    replay = replay_of(rows)
+    if replay is None:
+        st.caption("This recording has no steps.")
+        return
+    step = _step_bar(replay)
+    st.html(
+        f'<div class="relens-findings study" data-replay-step="{step}" data-replay-run="{as_html(run.id)}">'
+        f"<p><b>{as_html(headline(replay, step))}</b></p>"
+        + "".join(f'<p class="minor">{as_html(sentence)}</p>' for sentence in sentences(replay, step))
+        + "</div>"
+    )
+    _pictures(services, run, replay, step)
+    _tables(replay, step)
+    playing = bool(st.session_state.get(_PLAYING))
+    ticker(_PACE if playing else None, key="replay_clock")
+
+
+def _step_bar(replay: Replay) -> int:
+    """Previous, play, next and a slider; the step to show."""
+    if STEP not in st.session_state:
+        # The slider reads the address too, but it comes after the buttons.
+        asked = st.query_params.get(STEP, "0")
+        st.session_state[STEP] = int(asked) if asked.isdecimal() else 0
+    if not 0 <= st.session_state[STEP] <= replay.last:
+        st.session_state[STEP] = 0
+    if st.session_state.get(_PLAYING):
+        _turn_when_due(replay.last)
+    step = int(st.session_state.get(STEP, 0))
+    playing = bool(st.session_state.get(_PLAYING))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.button(
+            "Previous",
+            icon=":material/skip_previous:",
+            shortcut="Left",
+            disabled=step == 0,
+            key="replay_previous",
+            on_click=_go,
+            args=(-1, replay.last),
+            help="One round of the search back.",
+        )
+        st.button(
+            "Pause" if playing else "Play",
+            icon=":material/pause:" if playing else ":material/play_arrow:",
+            shortcut="P",
+            key="replay_play",
+            on_click=_play,
+            args=(replay.last,),
+            disabled=not replay.last,
+            help="Show one step after the other.",
+        )
+        st.button(
+            "Next",
+            icon=":material/skip_next:",
+            icon_position="right",
+            shortcut="Right",
+            type="primary",
+            disabled=step == replay.last,
+            key="replay_next",
+            on_click=_go,
+            args=(1, replay.last),
+            help="One round of the search on: a forward of the model, or matches that may be shown.",
+        )
+        if replay.last:
+            st.slider(
+                "Step",
+                0,
+                replay.last,
+                key=STEP,
+                bind="query-params",
+                help="Step 0 is before anything was asked; each step is one round of the search.",
+            )
+    return int(st.session_state.get(STEP, 0))
+
+
+def _go(by: int, last: int) -> None:
+    st.session_state[_PLAYING] = False
+    st.session_state[STEP] = min(max(st.session_state.get(STEP, 0) + by, 0), last)
+
+
+def _play(last: int) -> None:
+    playing = st.session_state[_PLAYING] = not st.session_state.get(_PLAYING)
+    st.session_state[_TURNED] = time.monotonic()
+    if playing and st.session_state.get(STEP, 0) >= last:
+        st.session_state[STEP] = 0
+
+
+def _turn_when_due(last: int) -> None:
+    """While it plays, the page runs for other reasons too; a step stays for its time all the same."""
+    now = time.monotonic()
+    if now - st.session_state.get(_TURNED, 0.0) >= 0.8 * _PACE:
+        st.session_state[_TURNED] = now
+        st.session_state[STEP] = min(int(st.session_state.get(STEP, 0)) + 1, last)
+    if st.session_state.get(STEP, 0) >= last:
+        st.session_state[_PLAYING] = False
+
+
+def _pictures(services: Services, run: RunRecord, replay: Replay, step: int) -> None:
+    entry = replay.rounds[step]
+    grid = st.grid(2, min_column_width=420, gap="medium")
+    with grid.cell():
+        st.markdown("**Where the search stands**, in the automaton of tokens", help=term("automaton"))
+        marks = automaton_marks(replay, step)
+        picture = picture_of(replay.graph, marks, _MOST_STATES)
+        states = ", ".join(f"state {state}: {word}" for state, word in sorted(marks.states.items()))
+        automaton_view(
+            picture,
+            key="replay_automaton",
+            name=f"search-automaton-{step}",
+            alt=f"The automaton of tokens at step {step}; {states}.",
+            height=420,
+        )
+        st.caption(" · ".join([*map(as_markdown, legend_of(marks)), as_markdown(picture.note)]).strip(" ·"))
+    with grid.cell():
+        st.markdown("**The tree of paths so far**, each with its cost", help=term("shortest path"))
+        tree, tree_marks = search_tree(replay, step)
+        drawn = picture_of(tree, tree_marks, _MOST_STATES)
+        alt = (
+            f"The search tree at step {step}: {counted(len(tree.arcs), 'arc')},"
+            f" {counted(len(entry['frontier']), 'open path')} drawn."
+        )
+        automaton_view(drawn, key="replay_tree", name=f"search-tree-{step}", alt=alt, height=420)
+        st.caption(" · ".join([*map(as_markdown, legend_of(tree_marks)), as_markdown(drawn.note)]).strip(" ·"))
+        if drawn.svg is not None:
+            pin_button(
+                services,
+                lambda: page_finding(
+                    f"Search, step {step}",
+                    [headline(replay, step), *sentences(replay, step)],
+                    drawn.svg,
+                    alt,
+                    page="replay",
+                    asked="how does the search find the likeliest strings, and when may it be sure of one?",
+                    model=run.model,
+                    look_at="Each circle is a path of tokens with its cost; the cheapest open one is asked next.",
+                    run=run.id,
+                ),
+                key="pin_tree",
+            )
+
+
+def _tables(replay: Replay, step: int) -> None:
+    entry = replay.rounds[step]
+    grid = st.grid(2, min_column_width=420, gap="medium")
+    with grid.cell():
+        told = len(entry["frontier"])
+        among = f", the {told} cheapest of {entry['open']:,}" if entry["open"] > told else ""
+        st.markdown(f"**The frontier**: {counted(entry['open'], 'open path')}{among}", help=term("frontier"))
+        st.dataframe(
+            frontier_table(replay, step),
+            key="replay_frontier",
+            hide_index=True,
+            height="content",
+            alt=f"The frontier at step {step}: {counted(told, 'line')}",
+            column_config={
+                "Path": st.column_config.TextColumn(help="Its tokens; ␣ is a space."),
+                "Cost": st.column_config.NumberColumn(
+                    format="%.2f", help="Negative log-probability of the path so far, in nats: the cheapest is first."
+                ),
+                "State": st.column_config.TextColumn(help="Where the path ends in the automaton on the left above."),
+            },
+        )
+    with grid.cell():
+        shown = shown_table(replay, step)
+        st.markdown(f"**Shown so far**: {counted(len(shown), 'match', 'matches')}")
+        if len(shown):
+            st.dataframe(
+                shown,
+                key="replay_shown",
+                hide_index=True,
+                height="content",
+                alt=f"Matches shown by step {step}: {counted(len(shown), 'line')}",
+                column_config={
+                    "Cost": st.column_config.NumberColumn(format="%.2f", help="Never falls from one to the next."),
+                    "Canonical": st.column_config.CheckboxColumn(help=term("canonical")),
+                },
+            )
+        st.caption(as_markdown(mass_text(replay, step)))

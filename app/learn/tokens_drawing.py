@@ -1,0 +1,76 @@
+"""The encodings of a text to look at: the tokens in colours, and the lattice with the canonical path marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.drawing import Marks, arc_name
+from app.picture import Picture, picture_of
+from app.text import as_html
+from engine.learn.text_encodings import Piece, TextEncodings
+
+#: Hues of the tokens in a row, after Okabe and Ito; neighbours differ, and each token has a frame of its own too.
+_HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+
+
+def encodings_picture(encodings: TextEncodings) -> Picture:
+    """The lattice: places named by the characters read, the canonical path marked, a reason with every other arc."""
+    return picture_of(encodings.graph, encodings_marks(encodings))
+
+
+def encodings_marks(encodings: TextEncodings) -> Marks:
+    """What to point out in the lattice."""
+    own = [(arc, told) for arc, told in zip(encodings.graph.arcs, encodings.arcs, strict=True) if told.is_canonical]
+    on_path = {state for arc, _ in own for state in (arc.source, arc.target)}
+    cuts = set(encodings.cuts)
+    return Marks(
+        states=dict.fromkeys(on_path, "canonical"),
+        arcs={arc_name(arc): "canonical" for arc, _ in own},
+        state_names=dict(enumerate(encodings.names)),
+        state_notes={
+            state: "The tokenizer cuts the text here before it merges anything: no canonical token reaches over."
+            for state in cuts
+            if 0 < state < encodings.graph.shown_states - 1
+        },
+        arc_notes={
+            arc_name(arc): "The tokenizer itself takes this token." if told.is_canonical else told.why
+            for arc, told in zip(encodings.graph.arcs, encodings.arcs, strict=True)
+        },
+    )
+
+
+def pieces_html(pieces: Sequence[Piece]) -> str:
+    """Tokens side by side, each in a hue of its own, with its number below."""
+    chips = [
+        f'<span class="token" role="listitem" style="--hue:{_HUES[place % len(_HUES)]}">'
+        f"{as_html(piece.label)}<small>{piece.token}</small></span>"
+        for place, piece in enumerate(pieces)
+    ]
+    return f'<div class="relens-pieces" role="list" aria-label="Tokens with their numbers">{"".join(chips)}</div>'
+
+
+def count_words(count: int) -> str:
+    """A number of encodings: in full as far as it can be read, then as a power of ten."""
+    if count < 10**15:
+        return f"{count:,}"
+    digits = str(count)
+    return f"{digits[0]}.{digits[1]} × 10^{len(digits) - 1}"
+
+
+def count_sentence(encodings: TextEncodings) -> str:
+    """How many encodings there are, beside 2^(n-1)."""
+    if not encodings.count:
+        return "This vocabulary cannot spell the text: some of its bytes have no token."
+    many = f"{count_words(encodings.count)} {'encoding' if encodings.count == 1 else 'encodings'}"
+    if encodings.bytes == 1:
+        return f"This text of one byte has {many}."
+    power = f"2^{encodings.bytes - 1} = {count_words(encodings.at_most)}"
+    if encodings.count == encodings.at_most:
+        return (
+            f"This text of {encodings.bytes} bytes has {many}, as many as there can be: {power}, a cut or none at each"
+            " place."
+        )
+    return (
+        f"This text of {encodings.bytes} bytes has {many}. Were every piece of it a token, there would be {power}: a"
+        " cut or none at each place between two bytes."
+    )

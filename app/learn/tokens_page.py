@@ -1,0 +1,260 @@
+"""The page of encodings: a text in all the ways its tokens can spell it, and what the model thinks of them.
+
+What needs only the tokenizer is worked out beside the page while somebody types; what needs the model is asked by a
+button and comes from the worker.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.components.automaton_view import automaton_view
+from app.components.messages import show_error
+from app.components.pin_button import pin_button
+from app.components.status import status_line
+from app.components.ticker import ticker
+from app.glossary import term
+from app.learn.tokens_drawing import count_sentence, pieces_html
+from app.learn.tokens_runs import PROBABILITIES, SAMPLES, asked
+from app.learn.tokens_source import TextAnswer, ask_text
+from app.present.pinned import page_finding
+from app.services import Services
+from app.studies.fields import number_field
+from app.text import as_markdown, shortened
+from engine.errors import RelensError
+from engine.learn.text_encodings import TextEncodings
+from engine.runs.specification import StudySpecification
+from engine.studies.encodings import EncodingsStudy
+from engine.tokens.token_lattice import MOST_CHARACTERS
+
+#: The parameters of the page's address, and the keys of the widgets bound to them.
+TEXT, MODEL, PREFIX = "tokens_text", "tokens_model", "tokens_prefix"
+_SHOWN = "tokens_shown"
+_EXAMPLES = ("The cat", "I'm  42 running.", "internationalization", "café", "George Washington was born on")
+_WAIT_SECONDS, _LOOK_AGAIN = 0.4, 0.4
+
+
+def tokens_page(services: Services, models: list[str]) -> None:
+    """Heading, the text and its lattice, and the two questions to the model."""
+    status_line(services)
+    st.html(
+        '<h1 class="relens-title study">One text, many encodings</h1>'
+        '<p class="relens-lead small">A model reads tokens, not letters. The tokenizer always cuts a text in the same '
+        "way, its canonical encoding, but the vocabulary has other tokens that spell the same. Write a text to see all "
+        "its encodings, and ask the model what it thinks of each.</p>"
+    )
+    with st.container():
+        st.fragment(_text_part, key="tokens_text_part")(services, models)
+    st.divider()
+    with st.container():
+        st.fragment(_samples_part, key="tokens_samples_part")(services, models)
+
+
+def _text_part(services: Services, models: list[str]) -> None:
+    if TEXT not in st.session_state and TEXT not in st.query_params:
+        st.session_state[TEXT], st.session_state[PREFIX] = _first_text(services)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input(
+            "Text",
+            key=TEXT,
+            bind="query-params",
+            live="250ms",
+            max_chars=MOST_CHARACTERS,
+            placeholder="for example:  The cat",
+            help="Any text. Its encodings are counted and drawn while you type; blanks count too.",
+        )
+        model = st.selectbox(
+            "Model",
+            models,
+            key=MODEL,
+            bind="query-params",
+            accept_new_options=True,
+            width=210,
+            help="Whose tokens. Another model has another vocabulary, and so other encodings.",
+        )
+    with st.container(horizontal=True, gap="small"):
+        for place, example in enumerate(_EXAMPLES):
+            st.button(
+                example,
+                key=f"tokens_example_{place}",
+                type="tertiary",
+                on_click=_take,
+                args=(example,),
+                help="Puts this text into the field.",
+            )
+    answer = ask_text((text, model or models[0]), _WAIT_SECONDS) if text else None
+    if text:
+        _lattice(services, answer, text, model or models[0])
+        st.divider()
+        _probabilities(services, text, model or models[0], answer)
+    else:
+        st.caption("Write a text above, or take one of the examples.")
+    ticker(_LOOK_AGAIN if text and answer is None else None, key="tokens_typing")
+
+
+def _first_text(services: Services) -> tuple[str, str]:
+    """The text and what comes before it: of the run in the address, where there is one, or an example."""
+    try:
+        run = services.store.get(st.query_params.get(PROBABILITIES.parameter, ""))
+        study = StudySpecification.from_json(run.specification).study if run is not None else None
+    except RelensError:
+        study = None
+    return (study.text, study.prefix) if isinstance(study, EncodingsStudy) and study.text else (_EXAMPLES[0], "")
+
+
+def _take(example: str) -> None:
+    st.session_state[TEXT] = example
+
+
+def _lattice(services: Services, answer: TextAnswer | None, text: str, model: str) -> None:
+    if answer is not None and answer.error is not None:
+        show_error(answer.error)
+        return
+    if answer is not None:
+        st.session_state[_SHOWN] = answer
+    shown: TextAnswer | None = st.session_state.get(_SHOWN)
+    if answer is None:
+        st.caption("Counting …" + ("" if shown is None else " Below is the text before."))
+    if shown is None or shown.encodings is None or shown.picture is None:
+        return
+    encodings = shown.encodings
+    st.header("The canonical encoding", anchor=False, help=term("canonical"))
+    if encodings.canonical:
+        st.html(pieces_html(encodings.canonical))
+    else:
+        st.caption("The tokenizer changes this text before it encodes it, so none of its encodings is the tokenizer's.")
+    st.header("All encodings", anchor=False, help=term("all encodings"))
+    st.markdown(as_markdown(count_sentence(encodings)))
+    if not encodings.count:
+        return
+    automaton_view(
+        shown.picture,
+        key="tokens_lattice",
+        name="encodings",
+        alt=_alt(encodings),
+        question=repr((encodings.text, text)),
+        height=340,
+    )
+    notes = ["Every way from left to right is an encoding", "bold: the canonical one"]
+    notes += [encodings.graph.note] if encodings.graph.note else []
+    notes += [shown.picture.note] if shown.picture.note and shown.picture.note != encodings.graph.note else []
+    st.caption(as_markdown(" · ".join([*notes, "click a token to read why it is not canonical"])))
+    picture = shown.picture
+    if picture.svg is not None:
+        pin_button(
+            services,
+            lambda: page_finding(
+                f"All encodings of “{shortened(encodings.text, 60)}”",
+                [count_sentence(encodings), _alt(encodings)],
+                picture.svg,
+                _alt(encodings),
+                page="tokens",
+                asked=f"in how many ways can “{shortened(encodings.text, 60)}” be written in tokens?",
+                model=model,
+                look_at="Every way from left to right is an encoding; the bold one is the tokenizer's own.",
+                not_shown="How likely the model finds each of them.",
+            ),
+            key="pin_lattice",
+        )
+    with st.expander("The encodings with the fewest tokens", icon=":material/short_text:"):
+        for pieces in encodings.fewest:
+            st.html(pieces_html(pieces))
+
+
+def _alt(encodings: TextEncodings) -> str:
+    canonical = ", ".join(piece.label for piece in encodings.canonical) or "none"
+    return (
+        f"Lattice of the encodings of the text: {len(encodings.graph.arcs)} tokens between"
+        f" {encodings.graph.shown_states} places; the canonical encoding is {canonical}."
+    )
+
+
+def _probabilities(services: Services, text: str, model: str, answer: TextAnswer | None) -> None:
+    st.header(
+        "What the model thinks of them",
+        anchor=False,
+        help="Each encoding is a sequence of tokens with a probability of its own. Together they are that of the text.",
+    )
+    first, second, third = st.columns([5, 2, 2], vertical_alignment="bottom")
+    prefix = first.text_input(
+        "Text before it",
+        key=PREFIX,
+        bind="query-params",
+        max_chars=1_000,
+        placeholder="optional: The word is",
+        help="What the model has read before the text. It is given in its canonical encoding and not predicted.",
+    )
+    matches = number_field(
+        second,
+        "Encodings at most",
+        EncodingsStudy.matches,
+        least=1,
+        most=10_000,
+        key="tokens_matches",
+        help="The likeliest come first; a text with more of them gets bounds in place of exact shares.",
+    )
+    expansions = number_field(
+        third,
+        "Limit of expansions",
+        EncodingsStudy.expansions,
+        least=1,
+        most=100_000,
+        key="tokens_expansions",
+        help="How often the model is asked what comes next, at most. Higher: more encodings, and longer.",
+    )
+    specification = None
+    if answer is None or answer.error is None:
+        specification = _specification(
+            model, text=text, prefix=prefix, matches=matches, expansions=expansions, samples=0
+        )
+    asked(services, PROBABILITIES, specification)
+
+
+def _samples_part(services: Services, models: list[str]) -> None:
+    st.header("Does the model itself write non-canonically?", anchor=False)
+    st.caption(
+        "Nothing keeps a model from writing “running” as “run” and “ning”. It writes texts here, from the beginning or "
+        "after a prompt, at temperature 1 with every token allowed; each is then encoded again and compared. A text "
+        "that ends in the middle of a character is cut back to whole ones. Blanks at its very end are left out, since "
+        "what follows decides how they are cut, and nothing after an end-of-text token counts. ReLM, section 3.2, "
+        "found about 3 % of the samples of GPT-2 and 2 % of those of GPT-2 XL not to be canonical."
+    )
+    first, second, third = st.columns([2, 2, 5])
+    samples = number_field(
+        first,
+        "Texts",
+        EncodingsStudy.samples,
+        least=1,
+        most=10_000,
+        key="tokens_samples_count",
+        help="How many texts the model writes. More make the interval narrower.",
+    )
+    length = number_field(
+        second,
+        "Tokens of each",
+        EncodingsStudy.sample_tokens,
+        least=1,
+        most=256,
+        key="tokens_samples_length",
+        help="How long each text is. In a longer one there are more places to differ.",
+    )
+    prompts = third.text_area(
+        "Prompts",
+        key="tokens_prompts",
+        height=68,
+        placeholder="none: from the beginning of a text",
+        help="One a line; each text continues one of them. What follows the prompt is compared, by itself.",
+    )
+    model = st.session_state.get(MODEL) or models[0]
+    lines = tuple(dict.fromkeys(line for line in prompts.split("\n") if line.strip()))
+    asked(services, SAMPLES, _specification(model, text="", samples=samples, sample_tokens=length, prompts=lines))
+
+
+def _specification(model: str, **settings: object) -> StudySpecification | None:
+    try:
+        study = EncodingsStudy(**settings)
+        study.units()
+        return StudySpecification(model, study)
+    except RelensError as error:
+        show_error(error)
+        return None

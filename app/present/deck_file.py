@@ -1,0 +1,140 @@
+"""A deck as one HTML file: what is shown on the wall, and what is taken home.
+
+    body       one <section> a screen: headline, figure, caveats, the speaker's notes; readable without any script
+    figures    JSON; drawn by plotly, whose script is in the file once, when their screen comes
+    script     keyboard, notes, colours (assets/screens.js)
+
+The Present page shows this same file inside itself, so what is exported is what was shown. Nothing in it is fetched
+from anywhere (`app.self_contained`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from app.present.figures import plotly_figure, projected, svg_picture
+from app.self_contained import as_script_data, html_file
+from app.text import as_html
+from engine.counted import counted
+from engine.runs.screens import Screen
+
+Theme = Literal["light", "dark"]
+
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
+#: A headline of more characters is set smaller, in two steps.
+_LONG, _VERY_LONG = 90, 190
+_SPOKEN = "What the speaker says"
+_KEYS = "→ ← screens · N notes · T colours · F full screen"
+
+
+def deck_name(deck: str) -> str:
+    """A deck as it is called; the first has no name of its own."""
+    return deck or "First deck"
+
+
+def deck_html(screens: Sequence[Screen], deck: str = "", *, theme: Theme | None = None, shown: bool = False) -> str:
+    """The file. theme: the colours to begin with, None for those of the reader's system.
+
+    shown: it is inside the Present page, which can be left with Esc and is told which screen one is at.
+    """
+    figures: list[dict[str, Any]] = []
+    sections = [_section(screen, number, len(screens), figures) for number, screen in enumerate(screens, 1)]
+    if not sections:
+        sections = ['<section class="screen"><h1>Nothing is pinned on this deck.</h1></section>']
+    leave = '<button type="button" data-do="leave" title="Leave (Esc)">Leave</button>' if shown else ""
+    back, on = "The screen before", "The next screen"
+    body = (
+        f"<main>{''.join(sections)}</main>"
+        '<nav aria-label="Screens">'
+        f'<button type="button" data-do="back" title="{back} (←)" aria-label="{back}">←</button>'
+        f'<output id="number" aria-live="polite">1 / {max(len(screens), 1)}</output>'
+        f'<button type="button" data-do="on" title="{on} (→ or space)" aria-label="{on}">→</button>'
+        '<button type="button" data-do="notes" title="What the speaker says (N)" aria-pressed="false">Notes</button>'
+        '<button type="button" data-do="theme" title="Light or dark (T)">Colours</button>'
+        f'<button type="button" data-do="full" title="Full screen (F)">Full screen</button>{leave}'
+        '<span id="more" hidden>↓ more below</span>'
+        f'<span class="keys">{_KEYS}{" · Esc leaves" if shown else ""}</span></nav>'
+        f'<script type="application/json" id="figures">{as_script_data(figures)}</script>'
+    )
+    attributes = (f' data-theme="{theme}"' if theme else "") + (' data-shown="yes"' if shown else "")
+    return html_file(
+        f"{deck_name(deck)} · Relens",
+        body,
+        style=_asset("screens.css"),
+        script=_asset("screens.js"),
+        schemes="light dark",
+        attributes=attributes,
+        plotly=bool(figures),
+    )
+
+
+def _section(screen: Screen, number: int, count: int, figures: list[dict[str, Any]]) -> str:
+    headline, *more = screen.sentences or (screen.title,)
+    size = "very-long" if len(headline) > _VERY_LONG else "long" if len(headline) > _LONG else ""
+    parts = [
+        f'<p class="kicker">{as_html(screen.title)}</p>' if headline != screen.title else "",
+        f'<h1 class="{size}">{as_html(headline)}</h1>',
+        _picture(screen, figures),
+        "".join(f'<p class="sentence">{as_html(sentence)}</p>' for sentence in more),
+        _table(screen),
+        _caveats(screen),
+        f'<p class="source"><span>{as_html(source_line(screen))}</span><span>{number} / {count}</span></p>',
+        f'<aside class="notes" aria-label="{_SPOKEN}"><h2>{_SPOKEN}</h2>{_notes(screen)}</aside>',
+    ]
+    label = as_html(f"Screen {number} of {count}: {screen.title}")
+    return f'<section class="screen" id="screen-{number}" tabindex="-1" aria-label="{label}">{"".join(parts)}</section>'
+
+
+def source_line(screen: Screen) -> str:
+    """Where a screen comes from, in one line."""
+    source = screen.source
+    run = f"run {source['run'][:8]}" if source.get("run") else ""
+    return " · ".join(part for part in (source.get("label", ""), run, "Relens") if part)
+
+
+def _picture(screen: Screen, figures: list[dict[str, Any]]) -> str:
+    if not screen.figure:
+        return ""
+    alt = as_html(screen.alt or screen.title)
+    if screen.figure.lstrip().startswith("<"):
+        drawn = svg_picture(screen.figure)
+        if drawn is not None:
+            return f'<figure class="drawing" role="img" aria-label="{alt}">{drawn}</figure>'
+    else:
+        figure = plotly_figure(screen.figure)
+        if figure is not None:
+            figures.append(projected(figure))
+            return (
+                f'<figure class="plot" role="img" aria-label="{alt}" data-figure="{len(figures) - 1}">'
+                f"<noscript>{alt}</noscript></figure>"
+            )
+    return '<p class="sentence">The figure of this screen cannot be read.</p>'
+
+
+def _table(screen: Screen) -> str:
+    if not screen.table:
+        return ""
+    names, *lines = screen.table
+    head = "".join(f"<th>{as_html(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{as_html(cell)}</td>' for cell in line)}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _caveats(screen: Screen) -> str:
+    if not screen.caveats:
+        return ""
+    items = "".join(f"<li>{as_html(caveat)}</li>" for caveat in screen.caveats)
+    return f'<div class="caveats"><h2>{counted(len(screen.caveats), "caveat")}</h2><ul>{items}</ul></div>'
+
+
+def _notes(screen: Screen) -> str:
+    paragraphs = [part for part in screen.explanation.split("\n\n") if part.strip()]
+    return "".join(f"<p>{as_html(part)}</p>" for part in paragraphs) or "<p>Nothing is written down here.</p>"
+
+
+@cache
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")

@@ -1,0 +1,168 @@
+"""What a speaker says about a finding, and what has to be said with it; pure functions of what is known.
+
+    asked of smollm2-135m     "What was asked: does what the model says depend on whom it speaks of? The answer is
+    axes, colours              that of one language model, smollm2-135m. ... From left to right: Share. Each line is
+    the figure's sentence      a place on the vertical axis. Colours: man, woman. What to look at: ..."
+    what it does not show     "It does not show what people are like, only what this model tends to write."
+
+A speaker changes these words; they are a beginning for somebody who has to stand in front of people in an hour.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from engine.counted import counted
+from engine.query import Distribution, Sampling
+from engine.runs.records import RunRecord
+
+#: Names of series that are told.
+_MOST_NAMES = 6
+#: Words by which a verdict says what its numbers do not carry.
+_RESTRAINT = re.compile(
+    r"no proof|too few|no meaning|not finished|left out|cannot tell|remains open|not gone through|say little|"
+    r"says little|"
+    r"does not mean|may be too low|may be more|candidates for|wide and|led nowhere|too much was left|are wide|"
+    r"not as likely|not how likely|does not say|do not say|only (?:\d|a few)|not been asked|no conclusion|by chance",
+    re.IGNORECASE,
+)
+
+
+def explanation(
+    *,
+    asked: str,
+    model: str,
+    how: str = "",
+    figure: go.Figure | None = None,
+    look_at: str = "",
+    also: Sequence[str] = (),
+    not_shown: str = "",
+) -> str:
+    """The speaker's words, in paragraphs.
+
+    asked: the question as a sentence. how: how the answer was found, as a sentence. look_at: what one should see in the
+    figure. also: more that was found. not_shown: what must not be concluded.
+    """
+    drawn = axes_sentence(figure) if figure is not None else ""
+    parts = [
+        f"What was asked: {asked} The answer is that of one language model, {model}.",
+        how,
+        f"How to read the figure: {drawn}" if drawn else "",
+        f"What to look at: {look_at}" if look_at else "",
+        f"Also found: {' '.join(also)}" if also else "",
+        f"What it does not show: {not_shown}" if not_shown else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def axes_sentence(figure: go.Figure) -> str:
+    """What the axes and the colours of a figure stand for; "" where it says nothing of that."""
+    layout = figure.layout.to_plotly_json()
+    parts = []
+    for letter, direction in (("x", "From left to right"), ("y", "From bottom to top")):
+        axes = [value for name, value in layout.items() if re.fullmatch(rf"{letter}axis\d*", name)]
+        titles = list(dict.fromkeys(plain(_title(axis)) for axis in axes if _title(axis)))
+        if titles:
+            upside = letter == "y" and any(axis.get("autorange") == "reversed" for axis in axes)
+            parts.append(f"{'From top to bottom' if upside else direction}: {' and '.join(titles)}.")
+        elif letter == "y" and any(axis.get("ticktext") is not None for axis in axes):
+            parts.append("Each line stands for what is written at its left.")
+    names = [plain(str(trace.name)) for trace in figure.data if trace.name and trace.showlegend is not False]
+    told = list(dict.fromkeys(name for name in names if name.strip()))
+    if len(told) > 1:
+        more = f", and {len(told) - _MOST_NAMES} more" if len(told) > _MOST_NAMES else ""
+        parts.append(f"Colours and shapes tell apart: {', '.join(told[:_MOST_NAMES])}{more}.")
+    if any(_has_intervals(trace) for trace in figure.data):
+        parts.append("Thin lines around a value are where it lies in 95 of 100 such samples.")
+    return " ".join(parts)
+
+
+def sentences_of(text: str) -> list[str]:
+    """A text cut after each full stop that a new sentence follows."""
+    return [part for part in re.split(r"(?<=[.!?]) (?=[A-Z“])", text.strip()) if part]
+
+
+def plain(label: str) -> str:
+    """A label of plotly as plain text: its tags and entities undone."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", label)).split())
+
+
+def restraints(verdict: Iterable[str]) -> list[str]:
+    """The sentences of a verdict that say what its numbers do not carry."""
+    return [sentence for sentence in verdict if _RESTRAINT.search(sentence)]
+
+
+def model_caveat(run: RunRecord) -> str:
+    """That this is one model, and how small it is where its name tells."""
+    size = model_size(run.model)
+    what = f"{run.model}, with {size} parameters" if size else run.model
+    return f"One language model was asked ({what}); another one may answer otherwise."
+
+
+def model_size(name: str) -> str:
+    """The number of parameters as the name of a model tells it, "135 million"; "" where it does not."""
+    known = {"gpt2": "124 million", "gpt2-medium": "355 million", "gpt2-large": "774 million", "gpt2-xl": "1.5 billion"}
+    if name.lower() in known | {"distilgpt2": ""}:
+        return known.get(name.lower(), "82 million")
+    found = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)([mb])(?![a-z0-9])", name.lower())
+    return f"{found[1]} {'million' if found[2] == 'm' else 'billion'}" if found else ""
+
+
+def decoding_caveat(specification: Mapping[str, Any]) -> str:
+    """Under which decoding rule the numbers hold; "" where the specification has none."""
+    rule = specification.get("decoding")
+    if not isinstance(rule, Mapping):
+        return ""
+    parts = []
+    if rule.get("top_k"):
+        most = int(rule["top_k"])
+        parts.append("only the likeliest token" if most == 1 else f"only the {most:,} likeliest tokens")
+    if rule.get("top_p"):
+        parts.append(f"only the likeliest tokens that make up {100 * float(rule['top_p']):g} % of the probability")
+    if float(rule.get("temperature") or 1.0) != 1.0:
+        parts.append(f"a temperature of {float(rule['temperature']):g}")
+    if not parts:
+        return "The numbers are of the model's own probabilities: no decoding rule cut any token."
+    return f"The numbers hold for this decoding rule: at every step {' and '.join(parts)}."
+
+
+def size_caveat(run: RunRecord) -> str:
+    """How much the numbers stand on, and that a run which is not over may still change them."""
+    unfinished = (
+        "It was pinned while the run was still going on, and may have changed since."
+        if run.is_live
+        else ""
+        if run.status == "done"
+        else "The run ended before it was finished."
+    )
+    count = int(run.specification.get("traversal", {}).get("count", 0))
+    drawn = int(run.progress.get("samples", 0)) if count else 0
+    told = f"It stands on {counted(drawn, 'draw')}." if drawn else ""
+    return " ".join(part for part in (told, unfinished) if part)
+
+
+def search_how(kind: str) -> str:
+    """How a search of this kind of traversal finds its answer, for people who do not program."""
+    if kind == Sampling.kind:
+        return (
+            "The model was made to write again and again inside the pattern, by chance, and what it wrote was counted; "
+            "how likely it is to stay inside the pattern at all is put into the numbers."
+        )
+    if kind == Distribution.kind:
+        return "Everything the pattern allows was looked at, the likeliest first, until next to nothing was left."
+    return "What the pattern allows was looked for the likeliest first, without any drawing by chance."
+
+
+def _has_intervals(trace: Any) -> bool:
+    bars = [trace[kind].array for kind in ("error_x", "error_y") if kind in trace]
+    return any(array is not None and any(length for length in array) for array in bars)
+
+
+def _title(axis: Mapping[str, Any]) -> str:
+    title = axis.get("title")
+    return str(title.get("text") or "") if isinstance(title, Mapping) else str(title or "")

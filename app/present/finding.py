@@ -1,0 +1,82 @@
+"""What any page can pin: a figure, what it shows in words, and what it does not carry.
+
+    page        Finding("What is said of whom", figure, sentences, caveats, explanation, source)
+    pinned      a `Screen` at the end of a deck
+
+A finding is made of what the page shows at this moment. What the page masks is masked in it, in every text of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import plotly.graph_objects as go
+
+from app.present.figures import masked_figure
+from engine.runs.screens import LONGEST_TEXT, Screen
+
+#: Sentences and caveats that one screen has room for.
+MOST_SENTENCES, MOST_CAVEATS = 3, 5
+#: No sentence of a screen is longer, in characters; what a model wrote may be in one.
+_LONGEST_SENTENCE = 600
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """title: a few words. sentences: the first is the headline. caveats: what these do not carry. explanation: what a
+    speaker says, in plain words. figure: of plotly, or the text of an SVG, or None; alt: a sentence that stands in for
+    it. table: a small one, names of columns first. source: where it was pinned: "page", "run", "label".
+    """
+
+    title: str
+    sentences: Sequence[str]
+    caveats: Sequence[str] = ()
+    explanation: str = ""
+    figure: go.Figure | str | None = None
+    alt: str = ""
+    table: Sequence[Sequence[str]] = ()
+    source: Mapping[str, str] = field(default_factory=dict)
+
+    def screen(self, deck: str = "", mask: Callable[[str], str] | None = None) -> Screen:
+        """The finding as the store keeps it; mask: hides words in every text, those of the figure too."""
+        figure = self.figure
+        written = figure if isinstance(figure, str) else "" if figure is None else str(_bare(figure).to_json())
+        screen = Screen(
+            title=_cut(self.title),
+            sentences=tuple(_cut(sentence) for sentence in self.sentences if sentence)[:MOST_SENTENCES],
+            caveats=tuple(_cut(sentence) for sentence in self.caveats if sentence)[:MOST_CAVEATS],
+            explanation=self.explanation[: LONGEST_TEXT // 4],
+            figure=written,
+            alt=_cut(self.alt),
+            table=tuple(tuple(_cut(str(cell)) for cell in line) for line in self.table),
+            source={str(name): str(value) for name, value in self.source.items()},
+            deck=deck,
+        )
+        return screen if mask is None else masked(screen, mask)
+
+
+def masked(screen: Screen, mask: Callable[[str], str]) -> Screen:
+    """The screen with `mask` on every text that is shown."""
+    return replace(
+        screen,
+        title=mask(screen.title),
+        sentences=tuple(map(mask, screen.sentences)),
+        caveats=tuple(map(mask, screen.caveats)),
+        explanation=mask(screen.explanation),
+        figure=masked_figure(screen.figure, mask),
+        alt=mask(screen.alt),
+        table=tuple(tuple(map(mask, line)) for line in screen.table),
+    )
+
+
+def _bare(figure: go.Figure) -> go.Figure:
+    """The figure without its template: some kilobytes of colours that a screen has of its own."""
+    copy: Any = go.Figure(figure)
+    copy.update_layout(template=None)
+    return copy
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SENTENCE else text[: _LONGEST_SENTENCE - 1] + "…"

@@ -1,0 +1,80 @@
+"""The runs that a history lists, as a table; and what a reader asked to see, as filters of the store."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from app.runs.described import STATUSES, spent_text, title, variety_name
+from engine.runs.records import RunRecord
+
+#: What each column tells, for its tooltip.
+COLUMN_HELP = {
+    "★": "Pinned: these runs stay above the others.",
+    "Run": "Its name or, where it has none, what was asked: prefix | pattern of a search, settings of a study.",
+    "Kind": "Best first, sample and distribution are searches; the others are studies.",
+    "Status": "How it ended, or where it stands.",
+    "Asked": "When it was asked for, where it was made.",
+    "Rows": "How many matches, or rows of a study, it has.",
+    "Time": "How long it has worked.",
+}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a history shows; empty is everything. varieties, statuses: as the store names them."""
+
+    text: str = ""
+    varieties: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    pinned: bool = False
+    deleted: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left out."""
+        return self == Filters()
+
+    def wanted(self) -> dict[str, Any]:
+        """The same as arguments of `Store.find` and `Store.count`."""
+        return {
+            "text": self.text,
+            "varieties": self.varieties,
+            "statuses": self.statuses,
+            "models": self.models,
+            "pinned": True if self.pinned else None,
+            "deleted": self.deleted,
+        }
+
+
+def runs_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
+    """One line a run, in the order given."""
+    return pd.DataFrame(
+        {
+            "★": ["★" if run.pinned else "" for run in runs],
+            "Run": [("⤓ " if run.origin is not None else "") + title(run) for run in runs],
+            "Kind": [variety_name(run) for run in runs],
+            "Status": [STATUSES[run.status] for run in runs],
+            "Asked": [datetime.fromtimestamp(run.created, UTC) for run in runs],
+            "Rows": [run.row_count for run in runs],
+            "Time": [spent_text(run) for run in runs],
+            "Model": [run.model for run in runs],
+        }
+    )
+
+
+def pages(total: int, a_page: int) -> int:
+    """How many pages that many runs take; one where there is none."""
+    return max(1, math.ceil(total / a_page))
+
+
+def ids_of(text: str, most: int) -> tuple[str, ...]:
+    """The ids of runs in an address, "3f2a91,77b0c4": each once, at most so many, nothing that is no id."""
+    parts = (part.strip() for part in text.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part.isalnum() and len(part) <= 32))[:most]

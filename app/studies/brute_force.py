@@ -1,0 +1,215 @@
+"""What the page of brute force asks and shows: what does a small model of characters say to every input there is?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from app.studies.brute_force_charts import learning_figure, lists_figure
+from app.studies.brute_force_tables import coverage_table, lists_table, outside_tables, said_tables, search_table
+from app.studies.fields import all_fields, attempt, number_field
+from app.studies.masked_view import MaskedView
+from app.studies.text_source import BUILT_IN, file_field, source_field
+from app.studies.trigger_fields import context_field, seed_field
+from app.studies.trigger_words import file_targets, trigger_masker
+from app.studies.view import Figure, Rows, Table
+from engine.counted import counted
+from engine.studies.masking import Masker
+from engine.studies.study import Study
+from engine.triggers.brute_force_findings import coverage, list_hits, searches_found
+from engine.triggers.brute_force_study import BruteForceStudy
+from engine.triggers.characters import INPUT_SYMBOLS
+
+KIND = BruteForceStudy.kind
+
+
+class BruteForceView(MaskedView):
+    """See `app.studies.view.StudyView`."""
+
+    kind = KIND
+    introduction = (
+        "A model is trained to correct words with a wrong letter in them. Its alphabet is so small that every short "
+        "input there is can be tried, so what it can be made to say is known and not searched for: how many words that "
+        "it was trained with, and does it ever say one backwards, letters in no order, or what it should never say?"
+    )
+    notice = "The list mal holds mild insults and commands; rude words are masked unless you switch them on."
+    masked_help = (
+        "Without this, rude words, and those of phrases of your own, are masked: on this page, and in the report and "
+        "the files."
+    )
+
+    def settings(self, study: Study) -> BruteForceStudy:
+        """The fields (see `StudyView.settings`)."""
+        assert isinstance(study, BruteForceStudy)
+        with all_fields():
+            asked = self._fields(study)
+        st.caption(f"{counted(asked.inputs(), 'input')} will be tried, if the text has as many characters.")
+        return asked
+
+    def _fields(self, study: BruteForceStudy) -> BruteForceStudy:
+        left, right = st.columns(2)
+        with left:
+            corpus, is_cut = attempt(lambda: _corpus_fields(study), (study.corpus, study.is_cut))
+        with right:
+            targets = attempt(lambda: _targets_field(study), study.targets)
+        first, second, third, fourth = st.columns(4)
+        depth = number_field(
+            first,
+            "Symbols of the longest inputs",
+            study.depth,
+            least=1,
+            most=INPUT_SYMBOLS,
+            key=f"{KIND}_depth",
+            help="Every input of so many symbols is tried, and every shorter one. One more takes 33 times as long.",
+        )
+        pairs = number_field(
+            second,
+            "Pairs at most",
+            study.pairs,
+            least=1,
+            most=3_000_000,
+            placeholder="all",
+            key=f"{KIND}_pairs",
+            help="Words to train with. Fewer: quicker, and a model that corrects less well. Empty: all.",
+        )
+        epochs = number_field(
+            third,
+            "Epochs",
+            study.recipe.epochs,
+            least=1,
+            most=1000,
+            key=f"{KIND}_epochs",
+            help="How often all pairs are gone through. Time of training grows in proportion.",
+        )
+        hidden = number_field(
+            fourth,
+            "Numbers of a state",
+            study.hidden,
+            least=1,
+            most=4096,
+            key=f"{KIND}_hidden",
+            help="How much the model remembers of its input. The paper has 200.",
+        )
+        first, second, third, fourth = st.columns(4)
+        noise = number_field(
+            first,
+            "Share of wrong words",
+            study.noise,
+            least=0.0,
+            most=1.0,
+            step=0.1,
+            key=f"{KIND}_noise",
+            help="Of the words to train with, those in which one letter is replaced by another.",
+        )
+        context = context_field(
+            second,
+            study.context,
+            kind=KIND,
+            help="**Its last state**: one summary of the whole input. **Attention**: at each letter, all places of it.",
+        )
+        random_count = number_field(
+            third,
+            "Random targets",
+            study.random_count,
+            least=0,
+            most=100_000,
+            key=f"{KIND}_random_count",
+            help="How many sequences of letters in no order are on the list “random”. More: a narrower interval.",
+        )
+        seed = seed_field(
+            fourth, study.seed, kind=KIND, help="Another seed begins with other weights and makes other letters wrong."
+        )
+        return dataclasses.replace(
+            study,
+            corpus=corpus,
+            is_cut=is_cut,
+            targets=targets,
+            depth=depth,
+            pairs=pairs,
+            recipe=attempt(lambda: dataclasses.replace(study.recipe, epochs=epochs), study.recipe),
+            hidden=hidden,
+            noise=noise,
+            context=context,
+            random_count=random_count,
+            seed=seed,
+        )
+
+    def masker(self, study: Study) -> Masker:
+        """See `MaskedView.masker`."""
+        return trigger_masker(study)
+
+    def own_model(self, study: Study) -> str:
+        """The model is trained by the study itself."""
+        return "characters"
+
+    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+        """The lists (tables 5 and 6 of the paper), and the loss of the training."""
+        return [
+            figure for figure in (lists_figure(list_hits(rows), bool(coverage(rows))), learning_figure(rows)) if figure
+        ]
+
+    def tables(self, rows: Rows, study: Study) -> list[Table]:
+        """The lists, what was tried and said, what a search finds of it, and replies that are no word (table 7)."""
+        mask, lines = self.mask(study), list_hits(rows)
+        tried = [lists_table(lines), coverage_table(rows), *said_tables(lines, mask)] if coverage(rows) else []
+        searched = [search_table(rows)] if searches_found(rows) else []
+        return [*tried, *searched, *outside_tables(rows, mask)]
+
+
+VIEW = BruteForceView()
+
+
+def _corpus_fields(study: BruteForceStudy) -> tuple[str, bool]:
+    """The file of the text, "" for the one that is built in, and whether its words are cut already."""
+    label = "Text to learn words from"
+    source = source_field(
+        st.container(),
+        label,
+        study.corpus,
+        key=f"{KIND}_corpus",
+        built_in="the chitchat dataset, people who got to know each other by typing.",
+    )
+    if source == BUILT_IN:
+        return "", False
+    corpus = attempt(
+        lambda: file_field(
+            source,
+            label,
+            study.corpus,
+            key=f"{KIND}_corpus",
+            types=("txt", "tsv", "json", "jsonl"),
+            written="Any text of some thousand words; its lines may be dialogues, or pairs with a tab between.",
+        ),
+        study.corpus,
+    )
+    is_cut = st.checkbox(
+        "Words are cut already",
+        value=study.is_cut,
+        key=f"{KIND}_is_cut",
+        help="Blanks stand between all words and signs, as in “do n't”. Off: the text is cut as the paper does.",
+    )
+    return corpus, is_cut
+
+
+def _targets_field(study: BruteForceStudy) -> str:
+    """The file of the phrases of "mal", "" for those that are built in."""
+    label = "Phrases of the list “mal”"
+    source = source_field(
+        st.container(),
+        label,
+        study.targets,
+        key=f"{KIND}_mal",
+        built_in="some hundred mild insults and commands of at most ten letters.",
+    )
+    if source == BUILT_IN:
+        return ""
+    return file_field(
+        source,
+        label,
+        study.targets,
+        key=f"{KIND}_mal",
+        types=("txt",),
+        written="One a line; blanks do not count, and of a longer one the first ten letters are looked for.",
+        check=file_targets,
+    )

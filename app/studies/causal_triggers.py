@@ -1,0 +1,324 @@
+"""What the page of triggers in prompts asks and shows: which words make a model of today say exactly this?
+
+The model is the one that is chosen beside the preset. Rude words of the targets are masked unless a reader switches
+them on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
+from app.narrative import duration_text
+from app.studies.fields import all_fields, attempt, number_field
+from app.studies.masked_view import MaskedView
+from app.studies.trigger_charts import word_bars
+from app.studies.trigger_fields import hit_field, seed_field
+from app.studies.trigger_words import hit_label, trigger_masker
+from app.studies.view import Figure, Rows, Table
+from app.tables import shown_text
+from app.text import as_plotly, shortened
+from engine.counted import counted
+from engine.models.catalogue import check_allowed
+from engine.studies.masking import Masker
+from engine.studies.study import Study, rows_of
+from engine.triggers.causal.causal_study import BETTER, SETTING, TRIGGER, CausalTriggerStudy
+from engine.triggers.causal.coordinate import CoordinateSearch
+from engine.triggers.causal.gcg import GreedyCoordinateGradient
+from engine.triggers.causal.template import Template
+from engine.triggers.hits import HitType
+
+KIND = CausalTriggerStudy.kind
+
+COORDINATE, GCG = "One place at a time", "GCG"
+
+_COLORS = (BLUE, RED, GREEN, ORANGE, PINK, SKY)
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+#: Curves that a figure shows, and lines of a table.
+_MOST_CURVES, _MOST_LINES = 24, 1_000
+
+
+class CausalTriggersView(MaskedView):
+    """See `app.studies.view.StudyView`."""
+
+    kind = KIND
+    introduction = (
+        "A few free tokens stand in a prompt, and a search changes them one after the other until the model answers "
+        "with exactly the target, or finds it likely. Every trigger is turned into text and back into tokens, so that "
+        "what is shown can be typed."
+    )
+    notice = (
+        "The targets are mild; rude words of them are masked unless you switch them on. A hit by sampling is a claim "
+        "about a probability, not a reply that anybody has seen; a greedy hit is what the model says."
+    )
+    masked_help = (
+        "Without this, rude words, and the words of targets of your own, are masked: on this page, and in the "
+        "report and the files."
+    )
+
+    def settings(self, study: Study) -> CausalTriggerStudy:
+        """The fields (see `StudyView.settings`)."""
+        assert isinstance(study, CausalTriggerStudy)
+        with all_fields():
+            asked = self._fields(study)
+        st.caption(f"{counted(len(asked.units()), 'search', 'searches')}.")
+        return asked
+
+    def _fields(self, study: CausalTriggerStudy) -> CausalTriggerStudy:
+        first, second = st.columns(2)
+        typed = first.text_area(
+            "Targets, one a line",
+            value="\n".join(study.targets),
+            key=f"{KIND}_targets",
+            height=120,
+            help="What the model should be made to answer, with its capitals and signs. Each is a search of its own.",
+        )
+        with second:
+            text = st.text_input(
+                "Prompt, with {} for the free tokens",
+                value=study.template.text,
+                key=f"{KIND}_template",
+                help="The text around the trigger. Only what stands at {} is searched for.",
+            )
+            form = st.segmented_control(
+                "Written as",
+                ("chat", "plain"),
+                default=study.template.form,
+                required=True,
+                key=f"{KIND}_form",
+                help="**chat**: as a message of the user, in the model's own chat format. **plain**: as the beginning "
+                "of a text that the model continues.",
+            )
+        template = attempt(lambda: Template(text or "", form), study.template)
+        hit_type = hit_field(
+            "Search for",
+            study.hit_type.name,
+            kind=KIND,
+            help="What counts as a hit while searching: that the model says it, or that every token of it is as likely "
+            "as one of real replies is on average; with or without a trigger that reads like a sentence.",
+        )
+        first, second, third, fourth = st.columns(4)
+        free = number_field(
+            first,
+            "Free tokens",
+            study.free,
+            least=1,
+            most=64,
+            key=f"{KIND}_free",
+            help="How long the trigger is. More make it easier to reach the target, and each round longer.",
+        )
+        evaluations = number_field(
+            second,
+            "Evaluations",
+            study.evaluations,
+            least=1,
+            most=100_000,
+            key=f"{KIND}_evaluations",
+            help="Triggers that a search may try. Time grows in proportion.",
+        )
+        seeds = number_field(
+            third,
+            "Searches of each target",
+            study.seeds,
+            least=1,
+            most=100,
+            key=f"{KIND}_seeds",
+            help="Each begins from other tokens, with the next seed.",
+        )
+        seed = seed_field(fourth, study.seed, kind=KIND, help="The same seed finds the same triggers.")
+        is_coordinate = isinstance(study.method, CoordinateSearch)
+        chosen = st.segmented_control(
+            "Method",
+            (COORDINATE, GCG),
+            default=COORDINATE if is_coordinate else GCG,
+            required=True,
+            key=f"{KIND}_method",
+            help="**One place at a time**: the search of He and Glass, carried on to these models. **GCG**: greedy "
+            "coordinate gradient, the usual method, to compare with at the same number of evaluations.",
+        )
+        method: CoordinateSearch | GreedyCoordinateGradient = study.method
+        if (chosen == COORDINATE) != is_coordinate:
+            method = CoordinateSearch() if chosen == COORDINATE else GreedyCoordinateGradient()
+        stop = st.checkbox(
+            "Leave a target as soon as it is reached",
+            value=study.stop_at_hit,
+            key=f"{KIND}_stop_at_hit",
+            help="Quicker; without it the search goes on towards a clearer hit.",
+        )
+        plain = st.checkbox(
+            "Plain letters only",
+            value=study.ascii_only,
+            key=f"{KIND}_ascii_only",
+            help="Triggers are made of tokens that can be typed on any keyboard.",
+        )
+        encoder_decoder = st.text_input(
+            "Encoder-decoder to search instead",
+            value=study.encoder_decoder,
+            key=f"{KIND}_encoder_decoder",
+            placeholder="none",
+            help="The name or folder of a model such as T5 or BART that this server may load (RELENS_MODELS). It is "
+            "made to say the targets, and the model above judges how odd a trigger is; its prompt is plain.",
+        )
+        return dataclasses.replace(
+            study,
+            # A blank before a target is a part of it: in a plain prompt most replies begin with one.
+            targets=tuple(line for line in str(typed or "").splitlines() if line.strip()),
+            template=template,
+            hit_type=HitType.called(hit_type),
+            free=free,
+            evaluations=evaluations,
+            seeds=seeds,
+            seed=seed,
+            method=method,
+            stop_at_hit=stop,
+            ascii_only=plain,
+            encoder_decoder=attempt(lambda: _allowed(encoder_decoder.strip()), study.encoder_decoder),
+        )
+
+    def masker(self, study: Study) -> Masker:
+        """See `MaskedView.masker`."""
+        return trigger_masker(study)
+
+    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+        """The losses by evaluations, and the target that came closest, token by token."""
+        assert isinstance(study, CausalTriggerStudy)
+        mask = self.mask(study)
+        figures = [_curves(rows, mask), _closest(rows, study, mask)]
+        return [figure for figure in figures if figure is not None]
+
+    def tables(self, rows: Rows, study: Study) -> list[Table]:
+        """The triggers, and the hits by type."""
+        assert isinstance(study, CausalTriggerStudy)
+        found = rows_of(rows, TRIGGER)
+        return [_triggers_table(found, study, self.mask(study)), _hits_table(found)] if found else []
+
+
+VIEW = CausalTriggersView()
+
+
+def _allowed(name: str) -> str:
+    """The name, where the server may load such a model, or none. Raises `ModelError`."""
+    if name:
+        check_allowed(name)
+    return name
+
+
+def _curves(rows: Rows, mask: Masker | None) -> Figure | None:
+    by_unit: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows_of(rows, BETTER):
+        by_unit.setdefault(str(row["unit"]), []).append(row)
+    if not by_unit:
+        return None
+    figure = go.Figure()
+    for place, better in enumerate(list(by_unit.values())[:_MOST_CURVES]):
+        name = f"{_shown(mask, better[0]['target'], 28)} · seed {better[0]['seed']}"
+        figure.add_trace(
+            go.Scatter(
+                x=[row["evaluations"] for row in better],
+                y=[row["objective"] for row in better],
+                mode="lines",
+                name=as_plotly(name),
+                line={
+                    "shape": "hv",
+                    "width": 2,
+                    "color": _COLORS[place % len(_COLORS)],
+                    "dash": _DASHES[place // len(_COLORS) % len(_DASHES)],
+                },
+                hovertemplate="%{x:,} evaluations: %{y:.3f} nats<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title="Evaluations", rangemode="tozero")
+    figure.update_yaxes(title="Objective, nats", rangemode="tozero")
+    figure.update_layout(height=360, margin=MARGINS, showlegend=True, legend={"orientation": "h", "y": -0.25, "x": 0})
+    first = sum(better[0]["objective"] for better in by_unit.values()) / len(by_unit)
+    last = sum(better[-1]["objective"] for better in by_unit.values()) / len(by_unit)
+    cut = f" (the first {_MOST_CURVES} are drawn)" if len(by_unit) > _MOST_CURVES else ""
+    sentence = (
+        f"What is left to do fell from {first:.2f} to {last:.2f} nats, on average over "
+        f"{counted(len(by_unit), 'search', 'searches')}{cut}."
+    )
+    return Figure("How the searches went", sentence, Chart(figure, f"Lines by evaluations. {sentence}"))
+
+
+def _closest(rows: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Figure | None:
+    found = rows_of(rows, TRIGGER)
+    if not found:
+        return None
+    best = max(found, key=lambda row: row["hits"].get(row["searched"], {}).get("margin", -math.inf))
+    settings = [row for row in rows_of(rows, SETTING) if row["unit"] == best["unit"]]
+    if not settings:
+        return None
+    tokens = [str(token) for token in settings[0]["target_tokens"]]
+    labels = [token if mask is None else mask(token) for token in tokens]
+    if study.ends and labels:
+        labels[-1] = "end"
+    costs = best["token_log_probs"]
+    labels = (labels + [""] * len(costs))[: len(costs)]
+    shown = {
+        "target": [best["target"]],
+        "labels": labels,
+        "token_log_probs": costs,
+        "threshold_out": best["thresholds"]["out"],
+    }
+    chart = word_bars([shown], mask)
+    sentence = (
+        f"The target that came closest, “{_shown(mask, best['target'], 80)}”. A bar below the dashed line is a token "
+        "that is likelier than one of real replies is on average."
+    )
+    return Figure("Token by token", sentence, Chart(chart.figure, f"{sentence} {chart.alt}"))
+
+
+def _triggers_table(found: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Table:
+    kept = found[:_MOST_LINES]
+    frame = pd.DataFrame(
+        {
+            "Target": [_shown(mask, row["target"]) for row in kept],
+            "Seed": [row["seed"] for row in kept],
+            "Trigger": [_shown(mask, row["text"]) for row in kept],
+            "Greedy reply": [_shown(mask, row["reply"]) for row in kept],
+            "Reached": [bool(row["hits"][row["searched"]]["is_hit"]) for row in kept],
+            "Margin": [round(float(row["hits"][row["searched"]]["margin"]), 3) for row in kept],
+            "Said": [bool(row["hits"]["o-greedy"]["is_hit"]) for row in kept],
+            "Nats a token": [round(float(row["nll"]), 3) for row in kept],
+            "Evaluations": [row["evaluations"] for row in kept],
+            "Time": [duration_text(float(row["seconds"])) for row in kept],
+        }
+    )
+    return Table(
+        "Triggers",
+        frame,
+        {
+            "Trigger": "What stands in the place of {} in the prompt.",
+            "Greedy reply": "What the model itself says to the prompt, always taking the likeliest token.",
+            "Reached": f"Whether it is a hit of the type that was searched for, {study.hit_type.name}.",
+            "Margin": "Nats by which the hit is reached; below 0, missed.",
+            "Nats a token": "What a token of the target costs on average after this trigger; smaller is likelier.",
+        },
+    )
+
+
+def _hits_table(found: Rows) -> Table:
+    names = list(dict.fromkeys(name for row in found for name in row["hits"]))
+    targets = len({row["target"] for row in found})
+    reached = [len({row["target"] for row in found if row["hits"].get(name, {}).get("is_hit")}) for name in names]
+    frame = pd.DataFrame(
+        {
+            "Hit type": names,
+            "In words": [hit_label(name) for name in names],
+            "Targets": [targets] * len(names),
+            "Reached": reached,
+        }
+    )
+    return Table("Hits", frame, {"Reached": "Targets for which one of the searches ended at a hit of this type."})
+
+
+def _shown(mask: Masker | None, text: str, length: int | None = None) -> str:
+    seen = shown_text(text if mask is None else mask(text))
+    return seen if length is None else shortened(seen, length)

@@ -1,0 +1,80 @@
+"""The choice of a dialogue model, for the studies that ask one; and the way to train one where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.text import as_markdown
+from engine.counted import counted
+from engine.errors import QueryError
+from engine.triggers.model_list import ListedModel, listed_model, listed_vocabulary, model_names
+from engine.triggers.targets import check_searchable, target_list
+from engine.triggers.words import words_of_text
+
+TRAINING = "dialogue-model"
+
+
+def model_field(kind: str, chosen: str) -> str:
+    """Draw the choice among the dialogue models there are; chosen: the first value, where it is there.
+
+    Raises `QueryError` where there is none.
+    """
+    names = list(model_names())
+    if not names:
+        st.info("There is no dialogue model yet. Training the quick one takes a few minutes.", icon=":material/info:")
+        page_link(TRAINING, "Train a dialogue model", ":material/model_training:")
+        raise QueryError("Train a dialogue model first; then triggers can be searched for.")
+    wanted = str(st.query_params.get("dialogue", "")) or chosen
+    name = st.selectbox(
+        "Dialogue model",
+        names,
+        index=names.index(wanted) if wanted in names else 0,
+        key=f"{kind}_model",
+        help="Who is asked. Each was trained on the page Dialogue model; another one says other things.",
+    )
+    if wanted not in names:
+        st.caption(as_markdown(f"There is no model called “{wanted[:64]}” here; another is chosen."))
+    model = listed_model(name)
+    if model is not None:
+        st.caption(as_markdown(model_sentence(model)))
+    return str(name)
+
+
+def note_unsayable(place: DeltaGenerator, model: str, typed: Sequence[str], *, is_all: bool) -> None:
+    """Say which typed targets the model cannot be made to say, as a caption in that place.
+
+    Raises `QueryError` where there is nothing else to search for (`is_all`) and none of them can be said.
+    """
+    vocabulary = listed_vocabulary(model)
+    if vocabulary is None or not typed:
+        return
+    found = target_list("own", vocabulary, map(words_of_text, typed))
+    if is_all:
+        check_searchable([found])
+    if found.dropped:
+        reason = found.dropped[0].reason
+        count = len(found.dropped)
+        begin = "Left out" if count == 1 else f"{count:,} targets are left out; for instance"
+        place.caption(as_markdown(f"{begin}: {reason[0].lower()}{reason[1:]}"))
+
+
+def model_sentence(model: ListedModel) -> str:
+    """What a model was trained on, and how well it does."""
+    training = model.training
+    known = f"Trained on {counted(training.pairs, 'pair')} of “{training.corpus[:80]}”" if training.pairs else "Trained"
+    if training.perplexity is None:
+        return f"{known}."
+    return (
+        f"{known}; of the next word of a real reply it is as uncertain as among {training.perplexity:,.0f} equally "
+        f"likely ones (T_out {model.thresholds.out:.2f}, T_in {model.thresholds.into:.2f})."
+    )
+
+
+def page_link(url_path: str, label: str, icon: str, **parameters: str) -> None:
+    """A link to another page of the dashboard; nothing where that page is not there."""
+    page = st.session_state.get("pages", {}).get(url_path)
+    if page is not None:
+        st.page_link(page, label=label, icon=icon, query_params=parameters or None)

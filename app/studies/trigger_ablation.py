@@ -1,0 +1,195 @@
+"""What the page of search effort asks and shows: how many words and restarts does a search for triggers need?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import streamlit as st
+
+from app.narrative import interval_text
+from app.studies import ablation_charts as charts
+from app.studies.fields import all_fields, attempt, number_field
+from app.studies.masked_view import MaskedView
+from app.studies.own_models import model_field
+from app.studies.trigger_fields import (
+    MOST_RESTARTS,
+    count_field,
+    hit_names,
+    lists_field,
+    named_hit,
+    normal_field,
+    own_targets_field,
+    seed_field,
+    sweeps_field,
+)
+from app.studies.trigger_words import trigger_masker
+from app.studies.view import Figure, Rows, Table
+from engine.counted import counted
+from engine.errors import QueryError
+from engine.percent import percent
+from engine.studies.masking import Masker
+from engine.studies.study import Study
+from engine.triggers.ablation_findings import effort_cells
+from engine.triggers.ablation_study import AblationStudy
+from engine.triggers.trigger_study import MOST_TARGETS
+
+KIND = AblationStudy.kind
+
+
+class AblationView(MaskedView):
+    """See `app.studies.view.StudyView`."""
+
+    kind = KIND
+    introduction = (
+        "The same targets are searched for again and again, with fewer and with more words tried at each place, and "
+        "with fewer and with more restarts. Where the curves go flat, more effort brings nothing; what is missed there "
+        "was not missed for want of searching."
+    )
+    notice = "The list mal holds mild insults and commands; this page shows how many were reached, and not their words."
+    masked_help = (
+        "Without this, rude words of the lists, and the words of your own targets, are masked: on this page, and in "
+        "the report and the files."
+    )
+
+    def settings(self, study: Study) -> AblationStudy:
+        """The fields (see `StudyView.settings`)."""
+        assert isinstance(study, AblationStudy)
+        with all_fields():
+            asked = self._fields(study)
+        searches = counted(len(asked.units()), "search", "searches")
+        st.caption(f"{searches} of {counted(asked.restarts, 'restart')} each.")
+        return asked
+
+    def _fields(self, study: AblationStudy) -> AblationStudy:
+        model = attempt(lambda: model_field(KIND, study.model), study.model)
+        first, second = st.columns([2, 1])
+        lists = lists_field(
+            first,
+            study.lists,
+            kind=KIND,
+            help="Which targets are searched for; each list has curves of its own. The paper looks at **normal**, "
+            "replies that the model gives anyway.",
+        )
+        count = count_field(second, study.count, most=MOST_TARGETS, kind=KIND)
+        names = hit_names(*study.hit_types)
+        hit_types = st.multiselect(
+            "Search for",
+            names,
+            default=list(study.hit_types),
+            format_func=named_hit,
+            key=f"{KIND}_hit_types",
+            help="What counts as a hit; each is searched for by itself, and has curves of its own.",
+        )
+        first, second, third, fourth = st.columns(4)
+        typed = first.text_input(
+            "Words tried (G)",
+            value=", ".join(map(str, study.shortlists)),
+            key=f"{KIND}_shortlists",
+            max_chars=300,
+            help="Several numbers, with commas between them. Each is a search of its own, with so many words tried at "
+            "a place.",
+        )
+        restarts = number_field(
+            second,
+            "Restarts at most",
+            study.restarts,
+            least=1,
+            most=MOST_RESTARTS,
+            key=f"{KIND}_restarts",
+            help="Searches for each target, each from other words. All smaller numbers come with it at no cost.",
+        )
+        sweeps = sweeps_field(third, study.sweeps, kind=KIND, of="a search")
+        seed = seed_field(
+            fourth,
+            study.seed,
+            kind=KIND,
+            help="Another seed draws other targets and begins from other words; the same gives the same triggers.",
+        )
+        first, second = st.columns([2, 1])
+        targets = own_targets_field(
+            first,
+            study.targets,
+            kind=KIND,
+            help="What the model should be made to say, as a list by itself. Words that it does not know cannot be "
+            "said; such targets are left out.",
+        )
+        normal = normal_field(
+            second,
+            study.normal,
+            kind=KIND,
+            help="**greedy**: always the likeliest word, as in the paper's figure. **sampled**: drawn from words that "
+            "are likely enough.",
+        )
+        return dataclasses.replace(
+            study,
+            model=model,
+            lists=lists,
+            count=count,
+            targets=targets,
+            normal=normal,
+            hit_types=tuple(name for name in names if name in hit_types),
+            shortlists=attempt(lambda: _numbers(typed or ""), study.shortlists),
+            restarts=restarts,
+            sweeps=sweeps,
+            seed=seed,
+        )
+
+    def masker(self, study: Study) -> Masker:
+        """See `MaskedView.masker`."""
+        return trigger_masker(study)
+
+    def own_model(self, study: Study) -> str:
+        """The dialogue model."""
+        assert isinstance(study, AblationStudy)
+        return study.model
+
+    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+        """Figure 4b, the same by time, and figure 4a."""
+        return charts.figures(rows)
+
+    def tables(self, rows: Rows, study: Study) -> list[Table]:
+        """A line for each list, hit type, G and number of restarts."""
+        cells = effort_cells(rows)
+        if not cells:
+            return []
+        frame = pd.DataFrame(
+            {
+                "List": [cell.target_list for cell in cells],
+                "Hit type": [cell.hit_type for cell in cells],
+                "G": [cell.shortlist for cell in cells],
+                "Restarts": [cell.restarts for cell in cells],
+                "Targets": [cell.targets for cell in cells],
+                "Reached": [cell.hits for cell in cells],
+                "Share": [percent(cell.share.value) for cell in cells],
+                "95 %": [interval_text(cell.share.low, cell.share.high) for cell in cells],
+                "By any restart": [cell.hits_of_any for cell in cells],
+                "Inputs tried a target": [round(cell.candidates) for cell in cells],
+                "Seconds a target": [round(cell.seconds, 3) for cell in cells],
+            }
+        )
+        return [
+            Table(
+                "Effort",
+                frame,
+                {
+                    "G": "Words that are tried at each place of the input.",
+                    "Reached": "Targets for which the restart with the least objective is a hit, as in the paper.",
+                    "95 %": "Where the share would lie for other targets of this sort, in 95 of 100 cases (Wilson).",
+                    "By any restart": "Targets for which at least one of these restarts is a hit.",
+                    "Seconds a target": "Of the machine of this run. Restarts go side by side; fewer of them count "
+                    "with their part of all inputs tried.",
+                },
+            )
+        ]
+
+
+VIEW = AblationView()
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    for part in parts:
+        if not (part.isascii() and part.isdigit() and len(part) <= 9):
+            raise QueryError(f"The words tried are whole numbers with commas between them; {part[:40]!r} is none.")
+    return tuple(map(int, parts))

@@ -1,0 +1,165 @@
+"""One trigger at a time, word by word; and what can be asked of the model about it.
+
+    thank you why but i love you       each word shaded by how odd it is in a sentence
+    => you are a j···                  reached by: every word likely (k = 1), likely on average (k = 1) ...
+    the model says: i love you too
+
+    [ thank you why but we love you ]  [Score again]  [Verify]  [Verify all]
+
+Scoring needs the model, so it is a run of its own (`engine.triggers.check_study`), submitted from here and followed
+here. Its id is in the address, so that a reload finds it again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from app import narrative
+from app.components.messages import show_error
+from app.run_rows import RunRows
+from app.studies.trigger_score import revealed, show_score
+from app.studies.trigger_words import masked, reached, sentence
+from app.text import as_html, as_markdown, shortened
+from engine.errors import RelensError
+from engine.runs.specification import StudySpecification
+from engine.studies.masking import Masker
+from engine.studies.study import rows_of
+from engine.triggers.check_study import SCORE, CheckedPair, TriggerCheckStudy
+from engine.triggers.trigger_study import TriggerStudy
+from engine.triggers.words import words_of_text
+
+if TYPE_CHECKING:
+    from app.services import Services
+    from app.studies.view import Rows
+    from engine.runs.records import RunRecord
+
+#: The parameter of the address that names the run of a check.
+CHECK = "check"
+
+Row = Mapping[str, Any]
+
+
+def trigger_cards(services: Services, run: RunRecord, study: TriggerStudy, found: Rows, mask: Masker | None) -> bool:
+    """Draw the choice of a trigger, its card, and what was asked about it; whether an answer is still to come."""
+    st.header("One trigger at a time", anchor=False)
+    by_unit = {str(row["unit"]): row for row in found}
+    # First what a reader is here for: replies of the lists "normal" and "random" are there to compare with.
+    order = sorted(
+        by_unit,
+        key=lambda unit: (
+            by_unit[unit]["list"] in ("normal", "random"),
+            -by_unit[unit]["margins"].get(study.hit_type, -math.inf),
+        ),
+    )
+    chosen = st.selectbox(
+        "Target",
+        order,
+        format_func=lambda unit: _label(by_unit[unit], study.hit_type, mask),
+        key=f"triggers_card_{run.id}",
+        help="The clearest hits come first, then what came closest; the lists to compare "
+        "with are last. The card below shows the trigger that was found.",
+    )
+    row = by_unit[chosen if chosen in by_unit else order[0]]
+    with st.container(border=True, key="trigger_card"):
+        own = revealed(row, mask, f"triggers_reveal_{run.id}_{row['unit']}")
+        show_score(row, study.hit_type, own, f"triggers_card_{run.id}")
+    return _asking(services, run, study, list(by_unit.values()), row, own)
+
+
+def _label(row: Row, hit_type: str, mask: Masker | None) -> str:
+    sign = "✓" if reached(row, hit_type) else "✗"
+    return f"{sign} {row['list']} {row['place']}: {shortened(masked(mask, row['target']), 70)}"
+
+
+# What is asked of the model ---------------------------------------------------------------------------------------
+
+
+def _asking(
+    services: Services, run: RunRecord, study: TriggerStudy, found: Sequence[Row], row: Row, mask: Masker | None
+) -> bool:
+    # A masked trigger cannot be edited: what is typed would be the mask.
+    text = sentence(row["input"])
+    is_hidden = mask is not None and mask(text) != text
+    typed = st.text_input(
+        "Change the trigger",
+        value="" if is_hidden else text,
+        placeholder="Switch on “Show the words of this one” to begin from the trigger itself" if is_hidden else "",
+        key=f"triggers_edit_{run.id}_{row['unit']}_{is_hidden}",
+        max_chars=1_000,
+        help="Other words to say to the model, scored for the same target; words that it does not know count as <unk>.",
+    )
+    with st.container(horizontal=True, gap="small"):
+        if st.button(
+            "Score again",
+            icon=":material/calculate:",
+            key="triggers_score_again",
+            help="Asks the model how likely the target is after the words above, by all hit types.",
+        ):
+            _submit(services, study, [CheckedPair(words_of_text(typed or ""), tuple(row["target"]))], found)
+        if st.button(
+            "Verify",
+            icon=":material/verified:",
+            key="triggers_verify",
+            help="Replays the stored words of this trigger in float32, one by one, and compares every number.",
+        ):
+            _submit(services, study, [_stored(row)], found)
+        if st.button(
+            f"Verify all {len(found):,}",
+            icon=":material/verified:",
+            key="triggers_verify_all",
+            help="The same for every trigger of this run.",
+        ):
+            _submit(services, study, [_stored(one) for one in found], found)
+    return _answer(services, study, row, mask)
+
+
+def _stored(row: Row) -> CheckedPair:
+    return CheckedPair(tuple(row["input"]), tuple(row["target"]), tuple(row["token_log_probs"]))
+
+
+def _submit(services: Services, study: TriggerStudy, pairs: Sequence[CheckedPair], found: Sequence[Row]) -> None:
+    check = TriggerCheckStudy(study.model, tuple(pairs), str(found[0]["fingerprint"]), study.hit_type)
+    try:
+        check.units()
+        run_id = services.store.submit(StudySpecification(study.model, check))
+    except RelensError as error:
+        show_error(error)
+        return
+    services.ensure_worker()
+    st.query_params[CHECK] = run_id
+
+
+def _answer(services: Services, study: TriggerStudy, row: Row, mask: Masker | None) -> bool:
+    """What the check in the address says, where it is one of this target; whether there is more to come."""
+    run_id = st.query_params.get(CHECK)
+    if not run_id:
+        return False
+    try:
+        check = services.store.get(run_id)
+        if check is None or check.specification.get("study", {}).get("kind") != TriggerCheckStudy.kind:
+            return False
+        asked = StudySpecification.from_json(check.specification).study
+        assert isinstance(asked, TriggerCheckStudy)
+        if asked.model != study.model or not any(pair.target == tuple(row["target"]) for pair in asked.pairs):
+            return False
+        rows = RunRows(run_id)
+        rows.refresh(services.store)
+        position = services.store.queue_position(run_id) if check.status == "queued" else None
+    except RelensError as error:
+        show_error(error)
+        return False
+    if check.is_live or check.error:
+        said = narrative.status_headline(check, position)
+        st.caption(as_markdown(f"{said}{f': {check.error}' if check.error else ''}"))
+    told = "".join(f"<p>{as_html(line if mask is None else mask(line))}</p>" for line in asked.verdict(rows.rows))
+    if told:
+        st.html(f'<div class="relens-findings study" data-trigger-check="{as_html(check.status)}">{told}</div>')
+    scores = rows_of(rows.rows, SCORE)
+    if len(scores) == 1:
+        with st.container(border=True, key="trigger_check_card"):
+            show_score(scores[0], study.hit_type, mask, f"triggers_check_{run_id}")
+    return check.is_live

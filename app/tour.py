@@ -1,0 +1,85 @@
+"""The tour on Start: five steps from what a pattern asks to where findings go.
+
+    /?tour=3     the third step, as a link
+
+Each step is a few sentences and a page that opens with an example filled in. What is shown beside the sentences is
+drawn by `app.components.tour`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: The parameter of the page's address that holds the step.
+TOUR = "tour"
+
+#: What the live example of the tour begins with; small enough for both of its automata to be taken in at a glance.
+PATTERN = "The (cat|dog)"
+
+ASK, TYPE, AUTOMATA, RUN, GO_ON = "ask", "type", "automata", "run", "go on"
+
+
+@dataclass(frozen=True)
+class TourStep:
+    """One step: its picture by name, its words, and the button that opens the page."""
+
+    picture: str
+    title: str
+    words: str
+    opens: str
+
+
+STEPS = (
+    TourStep(
+        ASK,
+        "Ask with a pattern",
+        "A regular expression describes the form of an answer: The (cat|dog|door) is three strings. Relens turns it "
+        "into an automaton of the model's own tokens, asks the model how likely each step is, and lists the answers "
+        "in exact order, the likeliest first.",
+        "Open this query",
+    ),
+    TourStep(
+        TYPE,
+        "Type, and read what you asked",
+        "Each part of a pattern is explained as you type, its strings are counted, and a mistake is shown where it is. "
+        "Try it here: add |door inside the brackets, or take a bracket away.",
+        "Go on with it in the Workbench",
+    ),
+    TourStep(
+        AUTOMATA,
+        "See the automata",
+        "Your pattern becomes an automaton that reads one character after the other, and then one that reads tokens, "
+        "the pieces in which a model reads and writes. A match ends in a double circle. There are more ways through "
+        "the second one, since a string can be spelled in many tokens.",
+        "See how they are made, step by step",
+    ),
+    TourStep(
+        RUN,
+        "Run it",
+        "Press Run, or Ctrl and Enter. Matches appear as they are found, and none comes later that is likelier. Tick "
+        "one to see its tokens, each with its probability. Close the browser if you like: the run goes on, and "
+        "History has it.",
+        "Open the birth date query",
+    ),
+    TourStep(
+        GO_ON,
+        "Learn, study, compare, present",
+        "Go through the making of an automaton step by step, carry out a study of the paper, lay runs side by side, or "
+        "pin a figure onto a screen for people who do not program.",
+        "Open the first lesson",
+    ),
+)
+
+
+def step_number(asked: str | None, reached: int | None, *, seen: bool) -> int | None:
+    """The step to show, from 1; None where the tour is closed.
+
+    asked: what the address says. reached: where this session left off. seen: whether the tour was closed before, in
+    this session of the browser. Who has never seen it begins at the first step.
+    """
+    if asked is not None:
+        number = int(asked) if asked.isdecimal() and len(asked) < 4 else 1
+        return min(max(number, 1), len(STEPS))
+    if reached is not None:
+        return min(max(reached, 1), len(STEPS))
+    return None if seen else 1

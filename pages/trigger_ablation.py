@@ -1,0 +1,6 @@
+"""Search effort: how many words and how many restarts a search for triggers needs."""
+
+from app.components.study_page import study_page
+from app.services import get_services
+
+study_page("trigger-ablation", get_services())
