@@ -1,4 +1,4 @@
-"""What tests of several rooms share: a tiny causal model of random weights with its own tokenizer."""
+"""What tests of several rooms share: a tiny causal model of random weights, and tokenizers learnt from little text."""
 
 from __future__ import annotations
 
@@ -56,3 +56,23 @@ def tiny_model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     GPT2LMHeadModel(configuration).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def byte_tokenizer():  # type: ignore[no-untyped-def]
+    """A byte-level BPE tokenizer with every byte, and merges learnt from very little text."""
+    import tokenizers
+
+    from engine.tokens.tokenizer import Tokenizer
+
+    model = tokenizers.Tokenizer(tokenizers.models.BPE())
+    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300,
+        initial_alphabet=sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet()),
+        special_tokens=["<|endoftext|>"],
+        show_progress=False,
+    )
+    model.train_from_iterator(["ab abc abab cab the cat sat, a dog ran " * 20], trainer)
+    return Tokenizer.from_json(model.to_str(), name="bytes", begin_of_text=0, end_of_text=0)

@@ -89,7 +89,8 @@ def test_only_the_nearest_states_are_kept_and_the_rest_is_told():
     }
     assert small.unfinished == (9, 10, 11, 12)
     assert small.finals == ()
-    assert "The 4 states nearest to the start" in small.note
+    # Of nine states four are drawn; the arcs of the others, and those that lead to them, are not.
+    assert "The 4 states nearest to the start are drawn; 5 states and 11 arcs are not" in small.note
     assert drawing.nearest(automaton, 9) is automaton
 
 
@@ -212,3 +213,86 @@ def test_without_dot_there_is_no_layout(monkeypatch):
 def test_a_layout_that_takes_too_long_is_given_up():
     assert drawing.layout("digraph { a -> b }", timeout=0.0) is None
     assert drawing.layout("this is not DOT {") is None
+
+
+def groups_of(svg):
+    """The drawn states and arcs: id -> element."""
+    return {element.get("id"): element for element in ElementTree.fromstring(svg).iter(f"{SVG}g") if element.get("id")}
+
+
+@needs_dot
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.integers(0, 9), st.text(max_size=6), st.integers(1, 2), st.booleans()),
+        max_size=15,
+    ),
+    st.sets(st.integers(0, 9), max_size=3),
+    st.booleans(),
+)
+def test_every_state_and_arc_is_drawn_once_between_its_ends(arcs, finals, hurried):
+    automaton = graph(arcs, finals, states=10)
+    svg = drawing.layout(drawing.graph_to_dot(automaton, hurried=hurried))
+    ids = [element.get("id") for element in ElementTree.fromstring(svg).iter(f"{SVG}g")]
+    drawn = [name for name in ids if name and name.startswith(("state-", "arc-"))]
+    states = {0, *(state for arc in arcs for state in arc[:2])}
+    assert sorted(drawn) == sorted([*(f"state-{state}" for state in states), *(f"arc-{n}" for n in range(len(arcs)))])
+    groups = groups_of(svg)
+    for place, (source, target, *_) in enumerate(arcs):
+        assert groups[f"arc-{place}"].find(f"{SVG}title").text == f"{source}->{target}"
+
+
+@needs_dot
+@pytest.mark.parametrize("word", list(drawing.STYLES))
+def test_a_mark_is_a_class_and_something_one_sees_without_colour(word):
+    automaton = graph([(0, 1, "a", 1, False), (0, 2, "b", 1, False)])
+    marks = drawing.Marks(states={1: word}, arcs={(0, 1, "a"): word})
+    groups = groups_of(drawing.layout(drawing.graph_to_dot(automaton, marks)))
+
+    def looks(part):
+        """Dashes, weights and the arrow head of a group."""
+        line = part.find(f"{SVG}path") if part.find(f"{SVG}path") is not None else part.find(f"{SVG}ellipse")
+        head = [(e.tag, len((e.get("points") or "").split())) for e in part if e.tag.endswith(("polygon", "ellipse"))]
+        return line.get("stroke-dasharray"), line.get("stroke-width"), head
+
+    for marked, plain in (("state-1", "state-2"), ("arc-0", "arc-1")):
+        assert word in groups[marked].get("class").split()
+        assert word not in groups[plain].get("class").split()
+        assert looks(groups[marked]) != looks(groups[plain])
+
+
+def test_the_marks_of_arcs_differ_from_each_other_without_colour():
+    assert len({style.edge for style in drawing.STYLES.values()}) == len(drawing.STYLES)
+
+
+def test_cut_and_removed_arcs_are_broken_lines():
+    assert "dashed" in drawing.STYLES["cut"].edge
+    assert "dotted" in drawing.STYLES["removed"].edge
+
+
+def test_a_mark_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="pretty"):
+        drawing.Marks(states={1: "pretty"})
+
+
+def test_marks_of_what_is_not_there_change_nothing():
+    automaton = graph([(0, 1, "a", 1, False)])
+    marks = drawing.Marks(states={7: "new"}, arcs={(0, 1, "b"): "cut"}, state_names={9: "nobody"})
+    assert drawing.graph_to_dot(automaton, marks) == drawing.graph_to_dot(automaton)
+
+
+@needs_dot
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_name_of_a_state_is_only_a_name(name):
+    automaton = graph([(0, 1, "a", 1, False)], finals=(1,))
+    svg = drawing.layout(drawing.graph_to_dot(automaton, drawing.Marks(state_names={1: name})))
+    groups = groups_of(svg)
+    assert {key for key in groups if key.startswith(("state-", "arc-"))} == {"state-0", "state-1", "arc-0"}
+    drawn = "".join(element.text or "" for element in groups["state-1"].iter(f"{SVG}text"))
+    assert without_blanks(drawn) == without_blanks("".join(map(in_xml, name)))
+    assert len(groups["state-1"].findall(f"{SVG}ellipse")) == 2  # still a final state
+
+
+def test_a_chain_is_not_joined_through_what_is_kept():
+    joined = drawing.join_chains(graph_of("cat"), kept={2})
+    assert [(arc.source, arc.target, arc.label) for arc in joined.arcs] == [(0, 2, "ca"), (2, 3, "t")]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import narrative
+from engine.counted import counted
 from engine.query import Distribution, Limits, Query, Sampling
 from engine.runs.specification import SearchSpecification
 from tests.app.fakes import FakeStore
@@ -153,7 +154,7 @@ def test_fraction_done_is_by_the_nearest_limit():
 
 @given(st.integers(0, 10**9))
 def test_count_text(number):
-    text = narrative.count_text(number, "match", "matches")
+    text = counted(number, "match", "matches")
     assert int(re.sub(r"\D", "", text)) == number
     assert text.endswith("match") == (number == 1)
 

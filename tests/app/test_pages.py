@@ -10,6 +10,8 @@ import pytest
 from app.components.edit_settings import popover_label
 from app.form import Form
 from app.gallery import load_gallery
+from app.places import places
+from app.study_views import study_views
 from app.text import as_html
 from engine.errors import LimitError, StoreError
 from engine.query import Decoding, Distribution, Edits, Exclude, Query, Sampling
@@ -97,8 +99,19 @@ class TestStart:
         assert not page.exception
         words = html_of(page)
         assert "regular expression" in words
-        for example in load_gallery():
-            assert as_html(example.question) in words
+        begun = [example for example in load_gallery() if as_html(example.question) in words]
+        assert 1 <= len(begun) <= 6
+        page.pills(key="topic").set_value("All").run()
+        assert not page.exception
+        words = html_of(page)
+        for entry in (*load_gallery(), *places(study_views())):
+            assert as_html(entry.question) in words
+
+    def test_a_topic_leaves_its_own_alone(self, dashboard):
+        dashboard.query_params["topic"] = "Studies"
+        words = html_of(dashboard.run())
+        for entry in (*load_gallery(), *places(study_views())):
+            assert (as_html(entry.question) in words) == (entry.topic == "Studies")
 
     def test_shows_worker_model_and_queue(self, dashboard, services):
         services.store.submit(SearchSpecification("m", Query("a")))
@@ -202,6 +215,23 @@ class TestRun:
         assert list(table["Text"]) == ["cat", "dog"]
         assert table["Probability"].tolist() == pytest.approx([math.exp(-1), math.exp(-2)])
         assert "Between 12 % and 34 %" in html_of(workbench)
+
+    def test_a_store_that_cannot_be_read_for_a_moment_is_asked_again(self, workbench, services, monkeypatch):
+        def busy(*_, **__):
+            raise StoreError("The store of runs is too busy to answer.")
+
+        run_id = start_run(workbench, services)
+        services.store.change(run_id, status="running", stage="searching", progress=PROGRESS)
+        workbench.run()
+        looks = workbench.session_state["looking_looks"]
+        with monkeypatch.context() as patched:
+            patched.setattr(services.store, "rows", busy)
+            workbench.run()
+        assert "The store of runs is too busy to answer." in [plain(error.value) for error in workbench.error]
+        assert workbench.session_state["looking_looks"] == looks + 1
+        workbench.run()
+        assert not workbench.error
+        assert "No match yet" in captions(workbench)
 
     def test_stop_asks_for_the_end(self, workbench, services):
         run_id = start_run(workbench, services)

@@ -20,6 +20,7 @@ from app.study_files import study_file
 from app.study_narrative import ending_sentence, fraction_done, seconds_left, units_sentence, work_sentence
 from app.study_snippets import differing_settings, study_command, study_python
 from engine.command_line.study import study_of, study_parser
+from engine.errors import StoreError
 from engine.query import Boundary
 from engine.runs.specification import StudySpecification
 from engine.studies.bias import PRESETS, BiasStudy
@@ -110,7 +111,9 @@ class TestPage:
         assert ("data-study-verdict" in words) == has_verdict
         assert "<b>woman" not in words
 
-    def test_a_switch_of_the_view_shows_its_findings_anew(self, dashboard, services):
+    def test_a_switch_of_the_view_shows_its_findings_anew(self, dashboard, services, monkeypatch):
+        stands = [False]
+        monkeypatch.setattr(type(VIEW), "switches", lambda view: tuple(stands))
         run_id = services.store.submit(SPECIFICATION)
         services.store.add_rows(run_id, ROWS)
         services.store.change(run_id, status="done")
@@ -119,7 +122,26 @@ class TestPage:
         page.run()
         assert page.session_state["study_found"] is before
         page.toggle(key="bias_end").set_value(True).run()
+        assert page.session_state["study_found"] is before  # a setting of the study is none of its switches
+        stands[0] = True
+        page.run()
         assert page.session_state["study_found"] is not before
+
+    def test_a_store_that_cannot_be_read_for_a_moment_is_asked_again(self, dashboard, services, monkeypatch):
+        def busy(*_, **__):
+            raise StoreError("The store of runs is too busy to answer.")
+
+        run_id = services.store.submit(SPECIFICATION)
+        services.store.change(run_id, status="running")
+        page = opened(dashboard, run_id)
+        looks = page.session_state["study_looking_looks"]
+        with monkeypatch.context() as patched:
+            patched.setattr(services.store, "rows", busy)
+            page.run()
+        assert any("too busy" in error.value for error in page.error)
+        assert page.session_state["study_looking_looks"] == looks + 1
+        page.run()
+        assert not page.error
 
     def test_stop_resume_and_repeat(self, dashboard, services):
         run_id = services.store.submit(SPECIFICATION)
@@ -212,7 +234,8 @@ def test_snippets_describe_the_same_study(kind):
         assert words[:4] == ["python", "-m", "engine", "study"]
         options = study_parser().parse_args(words[4:])
         assert study_of(options) == study
-        assert options.model == "some model"
+        assert (options.model == "some model") == study.needs_model
+        assert ("load_model" in study_python(specification)) == study.needs_model
         scope: dict = {}
         built = re.search(r"study = (.*?)\nrun = ", study_python(specification), re.DOTALL)
         script = study_python(specification).split("study = ")[0].replace("from engine import load_model\n", "")

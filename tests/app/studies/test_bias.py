@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.studies.bias import VIEW
 from app.studies.bias_tables import power_text
-from engine.query import Boundary, Encoding
+from engine.query import Boundary, Decoding, Edits, Encoding
 from engine.studies.bias import PRESETS, BiasStudy
 from engine.studies.bias_variants import Variant
 
@@ -83,6 +83,40 @@ def test_settings_return_what_the_widgets_hold():
         BiasStudy(), subjects=("cat", "dog"), draws=7, variants=(Variant(),), seconds=5.0
     )
     assert found.boundary is Boundary.TOKEN
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        *PRESETS.values(),
+        BiasStudy(tolerance=1e-9, seconds=None, seed=7),
+        BiasStudy(
+            decoding=Decoding(top_k=40, top_p=0.9, temperature=0.5), edits=Edits(1, deletions=False, alphabet="[a-z]")
+        ),
+    ],
+)
+def test_untouched_settings_give_the_study_they_were_made_of(study):
+    assert settings_page(study).session_state["found"] == study
+
+
+def test_decoding_tolerance_and_edits_can_be_changed():
+    page = settings_page(BiasStudy())
+    page.number_input(key="bias_top_k").set_value(40)
+    page.number_input(key="bias_tolerance").set_value(0.0)
+    page.checkbox(key="bias_insertions").uncheck()
+    page.text_input(key="bias_alphabet").set_value("[a-z]")
+    page.run()
+    assert page.session_state["found"] == dataclasses.replace(
+        BiasStudy(),
+        decoding=Decoding(top_k=40),
+        tolerance=0.0,
+        edits=Edits(1, insertions=False, alphabet="[a-z]"),
+    )
+    for key in ("bias_deletions", "bias_substitutions"):
+        page.checkbox(key=key).uncheck()
+    page.run()
+    (error,) = page.error
+    assert "at least one of insertions, deletions and substitutions" in error.value
 
 
 def test_settings_without_meaning_are_an_error_in_one_sentence():

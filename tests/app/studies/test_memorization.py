@@ -29,7 +29,8 @@ SMALL = MemorizationStudy(
     prefix="The (cat|dog)",
     pattern="s? (sat|[a-d]{1,2})",
     decoding=Decoding(),
-    seconds=0.4,
+    # Time for the search to find all of it on a busy machine too.
+    seconds=3.0,
     max_tokens=16,
     new_tokens=(1, 4),
     validator=OfForm(".*[abc]t|.*a"),
@@ -131,6 +132,13 @@ def test_what_counts_as_found():
     assert asked(shown.run()) == "In the form that counts: missing ), unterminated subpattern, at position 1."
     shown.text_input(key="memorization_form").set_value("a")
     assert asked(shown.run()).validator == OfForm("a")
+
+
+def test_the_page_says_that_the_operator_forbids_to_ask_web_servers(monkeypatch):
+    monkeypatch.setenv("RELENS_HTTPS", "0")
+    shown = choose(page(SMALL), "is a web page")
+    assert "operator of this machine has forbidden" in asked(shown)
+    assert shown.toggle(key="memorization_web").disabled
 
 
 def test_web_servers_are_asked_only_behind_a_switch_that_says_what_it_does():
@@ -238,7 +246,7 @@ def test_recall_is_shown_where_it_is_known(listed_rows):
     assert figure.chart.figure.data[0].y[-1] == pytest.approx(search.recall[-1]) == pytest.approx(2 / 3)
     assert "shortest path: 2 of 3, the last as match" in figure.sentence
     methods, _ = VIEW.tables(listed_rows, LISTED)
-    assert methods.frame["Found of known"][0] == "66.7%"
+    assert methods.frame["Found of known"][0] == "66.7 %"
 
 
 def test_half_a_study_has_its_figures(rows):

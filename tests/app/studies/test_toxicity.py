@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.studies import toxicity_charts
-from app.studies.toxicity import SHOWN, VIEW
+from app.studies.toxicity import VIEW
 from app.studies.toxicity_tables import MOST_LINES, matches_table, tables
 from engine.models.loading import load_model
 from engine.query import Decoding
@@ -123,12 +123,8 @@ def test_a_text_and_words_of_ones_own():
     assert any("0 sentences with one of the words" in caption.value.replace("\\", "") for caption in shown.caption)
 
 
-def test_the_words_are_shown_only_on_request_and_that_is_no_setting_of_the_study():
-    shown = page(SMALL)
-    assert not shown.toggle(key=SHOWN).value
-    before = asked(shown)
-    shown.toggle(key=SHOWN).set_value(True)
-    assert asked(shown.run()) == before
+def test_the_switch_for_the_words_is_no_setting_of_the_study():
+    assert VIEW.shown_key not in {toggle.key for toggle in page(SMALL).toggle}
     assert VIEW.notice.startswith(CONTENT_NOTICE)
 
 
@@ -253,10 +249,20 @@ def test_on_the_page_the_tables_follow_the_switch(dashboard, services, rows):
     def sentences() -> str:
         return "\n".join(frame.value.to_csv() for frame in shown.dataframe)
 
+    def files() -> str:
+        return "\n".join(button.proto.help for button in shown.get("download_button"))
+
     assert "The cat s·· on the m··." in sentences()
-    shown.toggle(key=SHOWN).set_value(True).run()
+    assert "Words are masked in it" in files()
+    shown.toggle(key=VIEW.shown_key).set_value(True).run()
     assert "The cat sat on the mat." in sentences()
+    assert "masked" not in files()
     shown.selectbox(key="study_preset_toxicity").select_index(0).run()
     shown.run()
-    assert not shown.toggle(key=SHOWN).value
+    assert shown.toggle(key=VIEW.shown_key).value  # how one wants to see it does not depend on what is asked next
+    shown.switch_page("../pages/bias.py").run()
+    shown.switch_page("../pages/toxicity.py").run()
+    shown.query_params["run"] = run_id
+    shown.run()
+    assert not shown.toggle(key=VIEW.shown_key).value
     assert "The cat s·· on the m··." in sentences()

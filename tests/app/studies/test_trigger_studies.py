@@ -1,0 +1,340 @@
+"""The pages around trigger search, on rows of toys: training, prompts, relaxation, brute force."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import typing
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.studies import ablation_charts
+from app.studies.dialogue_charts import one_in, running_mean
+from app.study_views import study_views
+from engine.models.loading import load_model
+from engine.runs.specification import StudySpecification
+from engine.studies.study import Bench, Study, StudyRun, current_rows, rows_of
+from engine.triggers import brute_force_study
+from engine.triggers.ablation_findings import effort_cells
+from engine.triggers.ablation_study import AblationStudy
+from engine.triggers.brute_force_study import BruteForceStudy
+from engine.triggers.causal.causal_study import CausalTriggerStudy
+from engine.triggers.causal.coordinate import CoordinateSearch
+from engine.triggers.causal.gcg import GreedyCoordinateGradient
+from engine.triggers.causal.template import Template
+from engine.triggers.check_study import CheckedPair, TriggerCheckStudy
+from engine.triggers.hits import HitType, Thresholds
+from engine.triggers.model_list import model_folder
+from engine.triggers.recipe import PAPER, Recipe
+from engine.triggers.relaxation_study import RelaxationStudy
+from engine.triggers.training_study import DialogueModelStudy
+from tests.engine.triggers.conftest import dialogue_model, vocabulary
+
+__all__ = ["dialogue_model", "vocabulary"]  # fixtures of this module too
+
+CAUSAL = CausalTriggerStudy(
+    targets=(" the log", "idiot cat"),
+    template=Template("the cat{} sat", "plain"),
+    free=3,
+    method=CoordinateSearch(shortlist=4, averaged=2, averaged_until=20),
+    evaluations=20,
+    thresholds=Thresholds(-4.0, -6.0),
+    hit_type=HitType("o", "min", 5),
+    seeds=2,
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    from app.components import study_form
+
+    monkeypatch.setenv("RELENS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("RELENS_TEXTS", str(tmp_path))
+    monkeypatch.setenv("RELENS_DEVICE", "cpu")
+    monkeypatch.setattr(study_form, "presets", study_form.presets)  # put back what a script changed
+
+
+@pytest.fixture
+def training(tmp_path):
+    lines = [f"say {'abcdefgh'[number % 8]}\n{'bcdefgha'[number % 8]} it is\n" for number in range(24)]
+    (tmp_path / "corpus.txt").write_text("\n".join(lines))
+    recipe = Recipe(rate=1e-2, epochs=2, batch=8, autocast=False)
+    return DialogueModelStudy(
+        name="letters", corpus=str(tmp_path / "corpus.txt"), vocabulary=40, embedding=5, hidden=7, recipe=recipe
+    )
+
+
+@pytest.fixture
+def brute_force(tmp_path, monkeypatch):
+    monkeypatch.setattr(brute_force_study, "PART_SYMBOLS", 2)
+    (tmp_path / "text.txt").write_text("ab ba b a\nbac de ab\n\nb ab ba cde\n" * 20)
+    (tmp_path / "mal.txt").write_text("ab ba\nce\n")
+    return BruteForceStudy(
+        corpus=str(tmp_path / "text.txt"),
+        targets=str(tmp_path / "mal.txt"),
+        symbols=5,
+        embedding=6,
+        hidden=8,
+        recipe=Recipe(rate=2e-2, epochs=1, batch=8, autocast=False),
+        random_count=10,
+        depth=2,
+    )
+
+
+@pytest.fixture
+def relaxation(dialogue_model):
+    dialogue_model.save(model_folder("toy"))
+    return RelaxationStudy(name="toy", count=3, batch=3, steps=4, lists=("normal", "random"))
+
+
+@pytest.fixture
+def causal():
+    return CAUSAL
+
+
+@pytest.fixture
+def ablation(dialogue_model):
+    dialogue_model.save(model_folder("toy"))
+    return AblationStudy(
+        model="toy",
+        count=2,
+        hit_types=("o-greedy", "io-sample-avg-k2"),
+        shortlists=(2, 4),
+        restarts=2,
+        sweeps=2,
+        targets=("word3",),
+    )
+
+
+@pytest.fixture
+def check(dialogue_model):
+    dialogue_model.save(model_folder("toy"))
+    pairs = (CheckedPair(("word1", "nobody"), ("word2",)), CheckedPair(("word4",), ("word3", "word5")))
+    return TriggerCheckStudy(model="toy", pairs=pairs)
+
+
+STUDIES = ("training", "brute_force", "relaxation", "causal", "ablation", "check")
+FIGURES = {
+    "training": ["How sure it is", "Learning"],
+    "brute_force": ["What it can be made to say", "Learning"],
+    "relaxation": ["Numbers and words", "The descent", "How near to words", "What the words change"],
+    "causal": ["How the searches went", "Token by token"],
+    "ablation": [
+        *("What more restarts bring: own, says it (greedy)", "What it costs: own, says it (greedy)"),
+        "What more restarts bring: own, likely on average, and so is the input (k = 2)",
+        "What it costs: own, likely on average, and so is the input (k = 2)",
+        *("What more restarts bring: normal, says it (greedy)", "What it costs: normal, says it (greedy)"),
+        "How the losses fall",
+    ],
+    "check": [],
+}
+
+
+@pytest.fixture(params=STUDIES)
+def asked(request):
+    return request.param, request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def found(asked, tiny_model_folder):
+    """The name of the fixture, its study, and the rows of a run of it."""
+    name, study = asked
+    model = load_model(str(tiny_model_folder), device="cpu", dtype="float32") if study.needs_model else None
+    return name, study, list(StudyRun(study, Bench(typing.cast("typing.Any", model))))
+
+
+def test_nothing_found_shows_nothing(asked):
+    _, study = asked
+    view = study_views()[study.kind]
+    assert view.figures([], study) == []
+    assert view.tables([], study) == []
+
+
+def test_what_is_found_is_shown_at_every_moment(found):
+    name, study, rows = found
+    view = study_views()[study.kind]
+    for length in range(0, len(rows), max(1, len(rows) // 12)):
+        part = current_rows(rows[:length])
+        view.figures(part, study)
+        view.tables(part, study)
+    figures = view.figures(rows, study)
+    assert [figure.title for figure in figures] == FIGURES[name]
+    assert all(figure.sentence and figure.chart.alt for figure in figures)
+    for table in view.tables(rows, study):
+        assert len(table.frame)
+        assert set(table.help) <= set(table.frame.columns)
+    assert study.verdict(rows)
+
+
+def script(data: dict) -> None:
+    """A page of the form alone."""
+    import streamlit as st
+
+    from app.components import study_form
+    from app.study_views import study_views
+    from engine.studies.study import Study
+
+    study_form.presets = lambda kind: {"This": Study.from_json(data)}
+    st.session_state["asked"], _ = study_form.study_form(study_views()[data["kind"]], ["m"], None)
+
+
+def form(study: Study) -> AppTest:
+    shown = AppTest.from_function(script, kwargs={"data": study.to_json()}, default_timeout=20).run()
+    assert not shown.exception
+    return shown
+
+
+def holds(study: Study, model: str) -> None:
+    shown = form(study)
+    assert [error.value for error in shown.error] == []
+    assert shown.session_state["asked"] == StudySpecification(model, study)
+
+
+def test_the_fields_hold_the_study(asked):
+    name, study = asked
+    holds(study, {"training": "letters", "brute_force": "characters", "causal": "m"}.get(name, "toy"))
+
+
+@pytest.mark.parametrize(
+    ("study", "model"),
+    [
+        (DialogueModelStudy(name="x", context="mlp-query", dropout=0.3, pairs=7, seed=4, recipe=PAPER), "x"),
+        (dataclasses.replace(CAUSAL, method=GreedyCoordinateGradient(7, 9), stop_at_hit=True, ascii_only=False), "m"),
+        (dataclasses.replace(CAUSAL, hit_type=HitType("io", "avg", 9), evaluations=500_000, seeds=300), "m"),
+        (BruteForceStudy(depth=6, pairs=None, noise=0.0, context="general", recipe=PAPER), "characters"),
+    ],
+)
+def test_other_settings_are_held_too(study, model):
+    holds(study, model)
+
+
+def test_settings_without_meaning_are_answered_with_a_sentence(training):
+    shown = form(dataclasses.replace(training, name="Chit chat"))
+    assert "small letters" in shown.error[0].value
+    shown = form(dataclasses.replace(training, corpus="/etc/passwd"))
+    assert "may not read" in shown.error[0].value
+    shown = form(CAUSAL)
+    shown.text_input(key="causal-triggers_template").set_value("no slot").run()
+    assert "one {}" in shown.error[0].value.replace("\\", "")
+    assert shown.session_state["asked"] is None
+
+
+def test_a_built_in_corpus_is_the_other_choice(training):
+    shown = form(training)
+    shown.segmented_control(key="dialogue-model_source").set_value("Built in").run()
+    assert shown.session_state["asked"].study == dataclasses.replace(training, corpus="")
+
+
+def test_a_model_that_is_there_will_be_replaced(training, dialogue_model):
+    dialogue_model.save(model_folder("letters"))
+    assert any("will be replaced" in caption.value for caption in form(training).caption)
+
+
+def test_thresholds_are_told_in_words(training):
+    rows = list(StudyRun(training, Bench(typing.cast("typing.Any", None))))
+    (row,) = rows_of(rows, "model")
+    thresholds = next(table.frame for table in study_views()[training.kind].tables(rows, training))
+    assert thresholds["Nats a word"].tolist() == pytest.approx([row["threshold_out"], row["threshold_in"]], abs=1e-3)
+    assert thresholds["That is"][0].startswith(f"1 in {row['perplexity']:,.0f}")
+
+
+def test_words_of_a_target_in_a_prompt_are_masked():
+    view = study_views()["causal-triggers"]
+    mask = view.mask(CAUSAL)
+    row = {"row": "trigger", "target": "idiot cat", "text": "an idiot", "reply": "Idiot!", "trigger_tokens": ["idiot"]}
+    assert "diot" not in json.dumps(list(mask.rows([row])))
+
+
+def test_curves_are_the_shares_that_were_found(ablation):
+    rows = list(StudyRun(ablation, Bench(typing.cast("typing.Any", None))))
+    cells = [cell for cell in effort_cells(rows) if (cell.target_list, cell.hit_type) == ("normal", "o-greedy")]
+    by_restarts, by_time = ablation_charts.by_restarts(cells), ablation_charts.by_time(cells)
+    for figure in (by_restarts.chart.figure, by_time.chart.figure):
+        assert [trace.name for trace in figure.data] == ["G = 2", "G = 4"]
+        for trace, shortlist in zip(figure.data, (2, 4), strict=True):
+            own = [cell for cell in cells if cell.shortlist == shortlist]
+            assert list(trace.y) == [cell.share.value for cell in own]
+            assert list(trace.error_y.array) == pytest.approx([cell.share.high - cell.share.value for cell in own])
+    assert [round(place) for trace in by_restarts.chart.figure.data for place in trace.x] == [1, 2, 1, 2]
+    (table,) = study_views()[ablation.kind].tables(rows, ablation)
+    assert len(table.frame) == 2 * 2 * 2 * 2  # lists, hit types, shortlists, restarts
+    losses = study_views()[ablation.kind].figures(rows, ablation)[-1].chart.figure
+    assert len(losses.data) == 8
+
+
+def test_shortlists_are_typed(ablation):
+    shown = form(ablation)
+    field = shown.text_input(key="trigger-ablation_shortlists")
+    assert field.value == "2, 4"
+    field.set_value("7,9 , 11").run()
+    assert shown.session_state["asked"].study.shortlists == (7, 9, 11)
+    shown.text_input(key="trigger-ablation_shortlists").set_value("7, many").run()
+    assert "'many' is none" in shown.error[0].value.replace("\\", "")
+    assert shown.session_state["asked"] is None
+
+
+def test_pairs_are_typed_and_those_of_a_search_stay_as_they_are(check):
+    shown = form(check)
+    field = shown.text_area(key="trigger-check_pairs")
+    assert field.value == "word1 nobody => word2\nword4 => word3 word5"
+    field.set_value("word4 => word3 word5\nI can't => Word2").run()
+    added = CheckedPair(("i", "ca", "n't"), ("word2",))
+    assert shown.session_state["asked"].study.pairs == (check.pairs[1], added)
+    shown.text_area(key="trigger-check_pairs").set_value("word4").run()
+    assert "'word4' has not" in shown.error[0].value.replace("\\", "")
+    told = CheckedPair(("<pad>", "word1", "<eou>"), ("word2",), (-1.0, -2.0))
+    hidden = form(dataclasses.replace(check, pairs=(told,)))
+    assert not hidden.text_area
+    assert hidden.session_state["asked"].study.pairs == (told,)
+    hidden.toggle(key="trigger-check_pairs_shown").set_value(True).run()
+    assert hidden.text_area(key="trigger-check_pairs").value == "word1 => word2"
+    assert hidden.session_state["asked"].study.pairs == (told,)
+
+
+def test_phrases_of_brute_force_are_masked_with_and_without_blanks(brute_force, tmp_path):
+    (tmp_path / "mal.txt").write_text("you nincompoop\n")
+    view = study_views()["brute-force"]
+    row = {
+        "row": "hits",
+        "whole": {"younincompoop": "x y"},
+        "parts": {"idiot": "s t u p i d"},
+        "examples": ["anidiot"],
+        "output": "i d i o t",
+    }
+    for study, words in ((brute_force, ("nincompoop", "idiot", "i d i o t")), (BruteForceStudy(), ("idiot",))):
+        (hidden,) = view.mask(study).rows([row])
+        assert not [word for word in words if word in json.dumps(hidden, ensure_ascii=False)]
+        assert hidden["whole"].keys() != {}
+    # The text that words are learnt from is no list of targets.
+    assert view.mask(brute_force)("bac de") == "bac de"
+
+
+def test_targets_of_a_check_are_masked(check):
+    mask = study_views()["trigger-check"].mask(
+        dataclasses.replace(check, pairs=(CheckedPair(("a",), ("nincompoop",)),))
+    )
+    assert mask("nincompoop") == "n·········"
+
+
+def test_means_and_chances():
+    assert running_mean([4.0, 2.0, 0.0, 2.0], 3) == [4.0, 3.0, 2.0, 4 / 3]
+    assert one_in(-0.6931) == "1 in 2"
+
+
+def test_brute_force_tells_what_a_search_finds_of_what_is_known(brute_force):
+    view = study_views()["brute-force"]
+    searched = {
+        "row": "search",
+        "length": 2,
+        "list": "mal",
+        "existing": 4,
+        "triggers": {"ce": "a b"},
+        "candidates": 600,
+    }
+    rows = [{**searched, "missed": ["abba", "a", "b"], "inputs": 1089}]
+    (table,) = (table for table in view.tables(rows, brute_force) if table.title == "What a search finds")
+    assert table.frame[["Known to exist", "Found", "Tried for each", "Inputs there are"]].values.tolist() == [
+        [4, 1, 150, 1089]
+    ]
+    assert not [table for table in view.tables([], brute_force) if table.title == "What a search finds"]

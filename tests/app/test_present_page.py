@@ -1,0 +1,152 @@
+"""Pinning and the page Present, on fakes but with a real store of screens."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.runs.screens import Screen
+from engine.runs.specification import StudySpecification
+from tests.app.studies.test_bias import ROWS, STUDY
+
+PAGE = "../pages/present.py"
+FIGURE = '{"data": [{"type": "bar", "x": [1], "y": [2]}], "layout": {}}'
+
+
+@pytest.fixture
+def screens(services, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_STORE", f"sqlite:///{tmp_path / 'runs.db'}")
+    return services.screens
+
+
+def html_of(page):
+    return "\n".join(element.proto.body for element in page.get("html"))
+
+
+def titles(screens, deck=""):
+    return [screen.title for screen in screens.all(deck)]
+
+
+@pytest.fixture
+def present(dashboard, screens):
+    """A function that opens the page on a deck with these screens."""
+
+    def opened(*names, **parameters):
+        for name in names:
+            screens.add(
+                Screen(
+                    name, (f"{name} is so.",), ("But.",), "Say.", FIGURE, "bars", source={"page": "bias", "run": "r1"}
+                )
+            )
+        dashboard.run()
+        dashboard.switch_page(PAGE)
+        for name, value in parameters.items():
+            dashboard.query_params[name] = value
+        page = dashboard.run()
+        assert not page.exception
+        return page
+
+    return opened
+
+
+class TestPin:
+    @pytest.fixture
+    def bias(self, dashboard, services, screens):
+        run_id = services.store.submit(StudySpecification("smollm2-135m", STUDY))
+        services.store.add_rows(run_id, ROWS)
+        services.store.change(run_id, status="done", progress={"units": 2, "units_done": 2})
+        dashboard.run()
+        dashboard.switch_page("../pages/bias.py")
+        dashboard.query_params["run"] = run_id
+        page = dashboard.run()
+        assert not page.exception
+        return page
+
+    def test_a_figure_of_a_study_is_pinned_with_its_verdict_and_once(self, bias, services, screens):
+        bias.button(key="pin_figure_0").click().run()
+        assert "First deck" in bias.toast[0].value
+        (kept,) = screens.all()
+        found = bias.session_state["study_found"]
+        assert kept.title == found.figures[0].title
+        assert found.verdict[0].startswith(kept.sentences[0])
+        assert any("smollm2-135m, with 135 million parameters" in caveat for caveat in kept.caveats)
+        assert any("says nothing about people" in caveat for caveat in kept.caveats)
+        assert STUDY.question in kept.explanation
+        assert json.loads(kept.figure)["data"]
+        assert kept.source["page"] == "bias"
+        bias.button(key="pin_figure_0").click().run()
+        assert "already" in bias.toast[0].value
+        assert len(screens.all()) == 1
+        bias.button(key="pin_figure_1").click().run()
+        assert [one.title for one in screens.all()] == [figure.title for figure in found.figures[:2]]
+
+    def test_what_is_pinned_goes_to_the_deck_that_was_chosen(self, bias, screens):
+        bias.session_state["pin_to_deck"] = "Monday"
+        bias.button(key="pin_figure_0").click().run()
+        assert screens.decks() == {"": 0, "Monday": 1}
+        assert "present?deck=Monday" in bias.toast[0].value
+
+    def test_a_full_deck_is_one_sentence(self, bias, screens, monkeypatch):
+        monkeypatch.setattr("engine.runs.screens.MOST_SCREENS", 0)
+        bias.button(key="pin_figure_0").click().run()
+        assert "as many as one may have" in bias.error[0].value
+        assert not bias.exception
+
+
+class TestArrange:
+    def test_an_empty_deck_says_how_to_fill_it(self, present):
+        page = present()
+        assert "Pin" in page.info[0].value
+        assert page.button(key="present_button").disabled
+
+    def test_screens_are_listed_with_their_numbers(self, present):
+        page = present("one", "two")
+        assert html_of(page).index("Screen 1") < html_of(page).index("one is so.") < html_of(page).index("two is so.")
+
+    def test_a_screen_is_moved(self, present, screens):
+        page = present("one", "two")
+        first, second = screens.all()
+        assert page.button(key=f"move_up_{first.id}").disabled
+        page.button(key=f"move_up_{second.id}").click().run()
+        assert titles(screens) == ["two", "one"]
+
+    def test_a_screen_is_taken_out_and_brought_back(self, present, screens):
+        page = present("one", "two")
+        page.button(key=f"delete_{screens.all()[0].id}").click().run()
+        assert titles(screens) == ["two"]
+        page.button(key="undo_delete").click().run()
+        assert titles(screens) == ["one", "two"]
+        assert not [button for button in page.button if button.key == "undo_delete"]
+
+    def test_a_new_deck_is_begun_and_is_in_the_address(self, present):
+        page = present("one")
+        page.text_input(key="new_deck_name").set_value("Monday")
+        next(button for button in page.button if button.label == "Begin it").click().run()
+        assert page.query_params["deck"] in ("Monday", ["Monday"])
+        assert page.session_state["pin_to_deck"] == "Monday"
+
+    def test_hostile_text_is_text(self, present, screens):
+        screens.add(
+            Screen("<img src=x>", ("<script>",), figure="<svg onload=x", source={"label": "<b>", "page": "../x"})
+        )
+        page = present()
+        assert "<img" not in html_of(page)
+        assert "<script>" not in html_of(page)
+
+
+class TestShow:
+    def test_present_shows_the_first_screen_and_the_address_says_so(self, present):
+        page = present("one", "two")
+        page.button(key="present_button").click().run()
+        assert page.query_params["screen"] in ("1", ["1"])
+        assert not page.exception
+        assert not [button for button in page.button if button.key == "present_button"]
+
+    @pytest.mark.parametrize("number", ["2", "99", "x", "-1", "9" * 400])
+    def test_any_number_in_the_address_shows_the_deck(self, present, number):
+        page = present("one", "two", screen=number)
+        assert not [button for button in page.button if button.key == "present_button"]
+
+    def test_an_empty_deck_cannot_be_shown(self, present):
+        assert "Nothing is pinned" in present(screen="1").info[0].value
