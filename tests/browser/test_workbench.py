@@ -152,6 +152,30 @@ def test_stop_stops_and_keeps_what_was_found(workbench, dashboard):
     assert len(rows) == dashboard.store.get(run_id).row_count >= 3
 
 
+def test_stop_is_heard_that_is_pressed_when_a_clock_ticks(workbench, dashboard):
+    run_id = begin_endless_run(workbench, dashboard)
+    expect(workbench.stop_button).to_be_visible()
+    workbench.page.evaluate(
+        """() => {
+          // What happens at once is sent after a timeout of 0: the next clock that ticks is followed by a click.
+          const { setTimeout } = window
+          let waits = true
+          window.setTimeout = (task, milliseconds, ...more) => {
+            const timer = setTimeout(task, milliseconds, ...more)
+            const buttons = [...document.querySelectorAll(".st-key-stop_button button:enabled")]
+            const stop = buttons.find((button) => button.offsetWidth)
+            if (waits && milliseconds === 0 && stop && String(task).includes("sendUpdateWidgetsMessage")) {
+              waits = false
+              stop.click()
+            }
+            return timer
+          }
+        }"""
+    )
+    wait_until(lambda: dashboard.store.get(run_id).status == "stopped", seconds=60, what="The end of the run")
+    expect(workbench.ended("stopped")).to_be_visible()
+
+
 def test_a_killed_worker_loses_no_row_and_is_replaced(workbench, dashboard):
     run_id = begin_endless_run(workbench, dashboard)
     (worker,) = [worker for worker in dashboard.store.workers() if worker.alive]
