@@ -24,7 +24,7 @@ _WORD = re.compile(
       <[a-z/]+>                                   # a word of the corpus itself, such as <unk>
     | (?:https?://|www\.)[^\s<>"]*[^\s<>".,;:!?')]  # an address, without what closes the sentence
     | \.\.+ | --+ | !!+ | \?\?+                   # runs of a sign
-    | (?:[a-z]\.){{2,}}(?!\w)                     # u.s., e.g.
+    | (?:[a-z]\.){{2,12}}(?!\w)                   # u.s., e.g.; bounded, or a line of these takes time squared
     | {_NOT} | {_CLITIC}
     | \w+?(?={_NOT})                              # do, of don't
     | \d+(?:[.,:/]\d+)+                           # 1,000.50  4:30

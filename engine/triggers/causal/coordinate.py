@@ -146,7 +146,10 @@ class CoordinateSearch(Record):
 
 
 class _KeptPromise:
-    """What each place promises by the gradient of one trigger, as long as that is the present one."""
+    """What each place promises by the gradient of one trigger, as long as that is the present one.
+
+    The rows begin at the first place that was not held when the gradient was taken: an encoder-decoder holds none.
+    """
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
@@ -158,7 +161,7 @@ class _KeptPromise:
         """(vocabulary,): of the tokens at this place, where the trial holds what stands before it."""
         if present != self._trigger or place < self._from:
             self._rows = self._trial.promise([present])
-            self._trigger, self._from = present, place
+            self._trigger, self._from = present, self._trial.losses.held
         return self._rows[place - self._from]
 
 

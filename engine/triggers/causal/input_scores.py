@@ -5,12 +5,15 @@
 
 Hit types "io" ask for it. The judge is the model that is searched, which reads the trigger's own ids after its
 begin-of-text token, or another model, which reads the text in tokens of its own. Where a model has no begin-of-text
-token, the first token is not scored. Only what the searched model thinks has a gradient in the trigger's tokens; under
-another judge candidates are chosen by the reply alone, and scored with both.
+token, the first token is not scored; a text of one token then costs as if all tokens were equally likely.
+
+Only what the searched model thinks has a gradient in the trigger's tokens; under another judge candidates are chosen by
+the reply alone, and scored with both.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -31,6 +34,11 @@ class InputScores:
         self.network = network or SplitNetwork(judge)
         self._begin = () if judge.begin_of_text is None else (judge.begin_of_text,)
         self._past = self.network.read(())
+        self._blind = math.log(self.network.vocabulary_size)
+
+    def has_opinion(self, text: Sequence[int]) -> bool:
+        """Whether the judge scores a token of this text, which it reads as these ids."""
+        return len(self._begin) + len(text) > 1 and len(text) > 0
 
     def rows(self, triggers: torch.Tensor) -> list[list[int]]:
         """What the judge reads of each trigger, without the begin of text."""
@@ -42,16 +50,19 @@ class InputScores:
     def mean_costs(self, triggers: torch.Tensor) -> torch.Tensor:
         """(rows,): mean cost of each trigger, nats a token."""
         return torch.tensor(
-            [sum(row) / max(1, len(row)) for row in self.token_costs(self.rows(triggers))], device=self.network.device
+            [sum(row) / len(row) for row in self.token_costs(self.rows(triggers))], device=self.network.device
         )
 
     @torch.no_grad()
     def token_costs(self, texts: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The cost of each token of each text that has something before it. Texts are read MOST_ROWS at once."""
+        """The cost of each token of each text that has something before it, at least one (see the module).
+
+        Texts are read MOST_ROWS at once.
+        """
         found: list[list[float]] = []
         for first in range(0, len(texts), MOST_ROWS):
             found += self._token_costs(texts[first : first + MOST_ROWS])
-        return found
+        return [row or [self._blind] for row in found]
 
     def _token_costs(self, texts: Sequence[Sequence[int]]) -> list[list[float]]:
         # What stands behind a token changes nothing for it, so short texts are filled up with anything.
@@ -84,6 +95,9 @@ class InputScores:
         """
         rows, free = triggers.shape
         triggers = triggers.to(self.network.device)
+        if not self.has_opinion(range(free)):
+            nothing = torch.zeros(rows, free, self.network.table.shape[0], device=self.network.device)
+            return nothing, torch.full((rows,), self._blind, device=self.network.device)
         begin = torch.tensor(self._begin, dtype=torch.long, device=self.network.device)
         with torch.enable_grad():
             read = self.network.embed(triggers).requires_grad_(True)

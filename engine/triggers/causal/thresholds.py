@@ -67,7 +67,7 @@ def measure_thresholds(
         replies += log_probs.tolist()
         messages.append(judged)
         yield None
-    judged_ones = [message for message in messages if message]
+    judged_ones = [message for message in messages if inputs.has_opinion(message)]
     costs: list[float] = []
     for first in range(0, len(judged_ones), _STRETCH):
         costs += [cost for row in inputs.token_costs(judged_ones[first : first + _STRETCH]) for cost in row]

@@ -28,7 +28,7 @@ from engine.triggers.causal.verification import hits, score
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.objective import Objective
 from tests.engine.triggers.causal.test_losses import random_triggers
-from tests.engine.triggers.causal.test_searches import SEARCHES, searched
+from tests.engine.triggers.causal.test_searches import SEARCHES, keeps_gradients_while_they_hold, searched
 
 OBJECTIVE = Objective(HitType("o", "avg"), Thresholds(-3.0, -3.0), 1.0)
 
@@ -130,6 +130,11 @@ def test_searches_are_the_same(losses, search):
     found = score(losses, trial.best)
     assert -found.average == pytest.approx(trial.value, abs=1e-3)
     assert all(name.startswith("o-") for name in hits(found, OBJECTIVE.thresholds))
+
+
+def test_gradients_are_kept_only_while_they_hold(losses):
+    """Nothing of a trigger is read ahead here, so each gradient tells of all its places."""
+    keeps_gradients_while_they_hold(Trial(losses, OBJECTIVE, 1000), Trial(losses, OBJECTIVE, 1000))
 
 
 def test_a_model_that_continues_text_is_another_kind(tiny, losses):

@@ -88,9 +88,12 @@ def test_one_visit_takes_the_best_of_the_shortlist(tiny):
 
 
 def test_gradients_are_kept_only_while_they_hold(tiny):
+    keeps_gradients_while_they_hold(make_trial(tiny, evaluations=1000), make_trial(tiny, evaluations=1000))
+
+
+def keeps_gradients_while_they_hold(trial: Trial, plain: Trial) -> None:
     """Against Algorithm 1 written out, with a gradient of its own for every visit."""
     search = CoordinateSearch(shortlist=4, averaged=1, temperature=0.0, tries_again=True)
-    trial, plain = make_trial(tiny, evaluations=1000), make_trial(tiny, evaluations=1000)
     steps, free = search.steps(trial), plain.prompt.free
     present = plain.first()
     (value,) = plain.values([present])
