@@ -73,7 +73,7 @@ def study_report(
     parts = [
         f"<h1>{as_html(study.title)}</h1>",
         f"<p>{as_html(study.question)}</p>",
-        f'<p class="minor">{as_html(_account(run))}</p>',
+        f'<p class="minor">{as_html(_account(run, mask))}</p>',
         f'<p class="notice">{as_html(view.notice)}</p>' if view.notice else "",
         f"<p>{as_html(view.introduction)}</p>",
         f'<p class="notice">{as_html(_MASKED)}</p>' if mask is not None else "",
@@ -98,9 +98,12 @@ def study_report(
     return written.encode("utf-8", "replace")
 
 
-def _account(run: RunRecord) -> str:
+def _account(run: RunRecord, mask: Masker | None) -> str:
     asked = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    parts = [f"Model {run.model}", f"asked {asked}", units_sentence(run), counted(run.row_count, "row")]
+    units = units_sentence(run)
+    if mask is not None:  # a unit may be called after what is searched for
+        units = mask(units)
+    parts = [f"Model {run.model}", f"asked {asked}", units, counted(run.row_count, "row")]
     seconds = float(run.progress.get("seconds_total", 0.0))
     parts.append(duration_text(seconds) if seconds else "")
     return " · ".join(part for part in parts if part)

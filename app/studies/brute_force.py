@@ -29,9 +29,11 @@ class BruteForceView(MaskedView):
 
     kind = KIND
     introduction = (
-        "A model is trained to correct words with a wrong letter in them. Its alphabet is so small that every short "
-        "input there is can be tried, so what it can be made to say is known and not searched for: how many words that "
-        "it was trained with, and does it ever say one backwards, letters in no order, or what it should never say?"
+        "A model is trained to answer the letters of a word with those of the word that comes next in a text; some "
+        "words have a wrong letter, so that it sees more inputs than there are words. Its alphabet is so small that "
+        "every short input can be tried, so what it can be made to say is known and not searched for: how many words "
+        "that it was trained with, and does it ever say one backwards, some letters again and again, or what it should "
+        "never say?"
     )
     notice = "The list mal holds mild insults and commands; rude words are masked unless you switch them on."
     masked_help = (
@@ -71,7 +73,7 @@ class BruteForceView(MaskedView):
             most=3_000_000,
             placeholder="all",
             key=f"{KIND}_pairs",
-            help="Words to train with. Fewer: quicker, and a model that corrects less well. Empty: all.",
+            help="Words to train with, each with the one behind it. Fewer: quicker, and a worse model. Empty: all.",
         )
         epochs = number_field(
             third,
@@ -115,7 +117,7 @@ class BruteForceView(MaskedView):
             least=0,
             most=100_000,
             key=f"{KIND}_random_count",
-            help="How many sequences of letters in no order are on the list “random”. More: a narrower interval.",
+            help="How many sequences of random letters are on the list “random”. More: a narrower interval.",
         )
         seed = seed_field(
             fourth, study.seed, kind=KIND, help="Another seed begins with other weights and makes other letters wrong."

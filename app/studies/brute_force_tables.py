@@ -13,7 +13,7 @@ from engine.triggers.brute_force_findings import ListHits, coverage, outside_rep
 LIST_LABELS = {
     "normal": "normal: words it was trained with",
     "reversed": "reversed: these words backwards",
-    "random": "random: letters in no order",
+    "random": "random: some letters, again and again",
     "mal": "mal: phrases it should never say",
 }
 

@@ -256,7 +256,7 @@ def _closest(rows: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Figu
     if not settings:
         return None
     tokens = [str(token) for token in settings[0]["target_tokens"]]
-    labels = [token if mask is None else mask(token) for token in tokens]
+    labels = tokens if mask is None else mask.pieces(tokens)
     if study.ends and labels:
         labels[-1] = "end"
     costs = best["token_log_probs"]

@@ -65,7 +65,7 @@ class RelaxationView(MaskedView):
             "words, and pays for not being one word.",
         )
         lists = lists_field(second, study.lists, kind=KIND, help="Which targets the numbers are moved for.")
-        first, second, third, fourth = st.columns(4)
+        first, second, third = st.columns(3)
         count = count_field(first, study.count, most=MOST_TARGETS, kind=KIND)
         steps = number_field(
             second,
@@ -76,18 +76,26 @@ class RelaxationView(MaskedView):
             key=f"{KIND}_steps",
             help="How often the numbers are moved. More: more targets are reached.",
         )
-        penalty = number_field(
-            third,
-            "Price of mixtures",
-            study.penalty,
-            least=0.0,
-            most=100.0,
-            step=0.1,
-            key=f"{KIND}_penalty",
-            help="How much a place pays for not being one word. More: nearer to words, and fewer targets reached.",
-        )
         seed = seed_field(
-            fourth, study.seed, kind=KIND, help="Another seed begins from other numbers and draws other targets."
+            third, study.seed, kind=KIND, help="Another seed begins from other numbers and draws other targets."
+        )
+        first, second = st.columns(2)
+        penalty, mal_penalty = (
+            number_field(
+                column,
+                label,
+                value,
+                least=0.0,
+                most=100.0,
+                step=0.1,
+                key=f"{KIND}_{name}",
+                help="How much a place pays for not being one word, where inputs are shares of words. More: nearer to "
+                f"words, and fewer targets reached. {more}",
+            )
+            for column, label, value, name, more in (
+                (first, "Price of mixtures", study.penalty, "penalty", "For all lists but mal."),
+                (second, "Price of mixtures, list mal", study.mal_penalty, "mal_penalty", "The paper has less here."),
+            )
         )
         return dataclasses.replace(
             study,
@@ -97,6 +105,7 @@ class RelaxationView(MaskedView):
             count=count,
             steps=steps,
             penalty=penalty,
+            mal_penalty=mal_penalty,
             seed=seed,
         )
 

@@ -43,8 +43,8 @@ class AblationView(MaskedView):
     kind = KIND
     introduction = (
         "The same targets are searched for again and again, with fewer and with more words tried at each place, and "
-        "with fewer and with more restarts. Where the curves go flat, more effort brings nothing; what is missed there "
-        "was not missed for want of searching."
+        "with fewer and with more restarts. Where the curves go flat, more effort of this kind brings little; that "
+        "does not prove that what is missed there has no trigger."
     )
     notice = "The list mal holds mild insults and commands; this page shows how many were reached, and not their words."
     masked_help = (

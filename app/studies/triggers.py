@@ -143,7 +143,8 @@ class TriggersView(MaskedView):
         shown = charts.closest(rows, study.hit_type)
         if shown:
             figures.append(charts.words(shown, self.mask(study)))
-        figures.append(charts.restarts(rows, study.hit_type))
+        if not study.search.stop_at_hit:  # or the others are left before they are done, and say nothing
+            figures.append(charts.restarts(rows, study.hit_type))
         return [figure for figure in figures if figure is not None]
 
     def tables(self, rows: Rows, study: Study) -> list[Table]:

@@ -11,6 +11,7 @@ keep the text as it was found, and who has asked to see everything is shown the 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -27,9 +28,12 @@ TEXT_FIELDS = frozenset(
         *("target", "targets", "input", "inputs", "reply", "projected", "projected_reply", "reason", "unknown"),
         *("trigger_tokens", "target_tokens"),
         # Of brute force, where an object may have targets for its keys.
-        *("examples", "output", "whole", "parts"),
+        *("examples", "output", "whole", "parts", "triggers", "missed"),
     }
 )
+
+#: Of these the fields that hold one text in pieces.
+PIECES = frozenset({"trigger_tokens", "target_tokens"})
 
 #: A word of fewer letters has too many neighbours: "fat" is one letter away from "cat".
 _FEWEST_LETTERS = 4
@@ -60,6 +64,12 @@ class Masker:
             text = pattern.sub(lambda hit: mask_word(hit.group()), text)
         return text
 
+    def pieces(self, pieces: Sequence[str]) -> list[str]:
+        """The pieces of one text with its words masked, though a word may lie in several of them."""
+        masked = self("".join(pieces))
+        ends = list(itertools.accumulate(map(len, pieces)))
+        return [masked[end - len(piece) : end] for end, piece in zip(ends, pieces, strict=True)]
+
     def rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """Rows, or other JSON objects, as they are shown: the text in them masked (`TEXT_FIELDS`), at any depth."""
         for row in rows:
@@ -76,6 +86,8 @@ class Masker:
                 return {self(key): self._value(name, item) for key, item in value.items()}
             return self._fields(value)
         if isinstance(value, Sequence):
+            if name in PIECES and all(isinstance(piece, str) for piece in value):
+                return self.pieces(value)
             return [self._value(name, item) for item in value]
         return value
 

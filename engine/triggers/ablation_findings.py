@@ -8,6 +8,9 @@ As in the algorithm, a search with r restarts keeps the one with the least objec
 hit. The restarts of a search go side by side, so the time of the first r of them is not measured apart: it is the
 search's, shared out by the inputs that each of them tried.
 
+All settings are tried on the same targets, so whether one reaches more than the least of them is McNemar's test, target
+by target, corrected for the number of settings (Holm).
+
 Source: He and Glass 2019, appendix D.
 """
 
@@ -19,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.counted import counted
-from engine.paired import proportion
+from engine.paired import holm, paired_test, proportion
 from engine.percent import percent
 from engine.query import Record
 from engine.statistics import Estimate
@@ -29,6 +32,9 @@ from engine.triggers.trigger_findings import left_out
 from engine.triggers.trigger_study import LIST
 
 Row = Mapping[str, Any]
+
+#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
+SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ def ablation_verdict(rows: Iterable[Row]) -> tuple[str, ...]:
     by_list: dict[tuple[str, str], list[EffortCell]] = {}
     for cell in effort_cells(kept):
         by_list.setdefault((cell.target_list, cell.hit_type), []).append(cell)
-    sentences = [sentence for cells in by_list.values() for sentence in _sentences(cells)]
+    compared = _compared(kept)
+    sentences = [sentence for key, cells in by_list.items() for sentence in _sentences(cells, compared[key])]
     if by_list:
         sentences += left_out(rows_of(kept, LIST))
     return tuple(sentences)
@@ -127,8 +134,7 @@ def _cell(name: str, hit_type: str, shortlist: int, restarts: int, found: Sequen
     hits = of_any = 0
     candidates = seconds = 0.0
     for row in found:
-        objectives = row["objectives"][:restarts]
-        hits += bool(row["is_hit"][objectives.index(min(objectives))])
+        hits += _is_hit(row, restarts)
         of_any += any(row["is_hit"][:restarts])
         tried = sum(row["tried"][:restarts])
         candidates += tried
@@ -142,8 +148,17 @@ def _cell(name: str, hit_type: str, shortlist: int, restarts: int, found: Sequen
     )
 
 
-def _sentences(cells: Sequence[EffortCell]) -> list[str]:
-    """Of one list and hit type: the least and the most that was spent, and the least that reached as many."""
+def _is_hit(row: Row, restarts: int) -> bool:
+    """Whether the best of the first so many restarts is a hit."""
+    objectives = row["objectives"][:restarts]
+    return bool(row["is_hit"][objectives.index(min(objectives))])
+
+
+def _sentences(cells: Sequence[EffortCell], found: Mapping[int, Sequence[Row]]) -> list[str]:
+    """Of one list and hit type: the least and the most that was spent, and the least that reached as many.
+
+    found: the searches by G, those for one target in the same place everywhere.
+    """
     least = min(cells, key=lambda cell: (cell.shortlist, cell.restarts))
     most = max(cells, key=lambda cell: (cell.shortlist, cell.restarts))
     best = max(cells, key=lambda cell: (cell.hits, -cell.seconds))
@@ -166,12 +181,29 @@ def _sentences(cells: Sequence[EffortCell]) -> list[str]:
         f"No setting reached more than {best.hits:,} of them, and {_spent(best)} did so in the least time:"
         f" {best.seconds:.2g} s a target, where all that was tried took {most.seconds:.2g} s."
     )
-    if least.share.high >= best.share.low:
-        sentences.append(
-            "Their intervals overlap: with so few targets, chance may account for the difference between the least and"
-            " the best of these."
-        )
+    sentences.append(_difference(least, best, cells, found))
     return sentences
+
+
+def _difference(
+    least: EffortCell, best: EffortCell, cells: Sequence[EffortCell], found: Mapping[int, Sequence[Row]]
+) -> str:
+    """Whether the best of all settings reaches more targets than the least by more than chance."""
+
+    def hits(cell: EffortCell) -> list[bool]:
+        return [_is_hit(row, cell.restarts) for row in found[cell.shortlist]]
+
+    others = [cell for cell in cells if cell != least]
+    tests = [paired_test(hits(least), hits(cell)) for cell in others]
+    place = others.index(best)
+    p_value = holm([test.p_value for test in tests])[place]
+    more, fewer = tests[place].second_only, tests[place].first_only
+    worth = "hardly chance" if p_value <= SIGNIFICANT else "chance may account for that"
+    return (
+        f"Target by target, {more:,} {'was' if more == 1 else 'were'} reached by the best of these only, and {fewer:,}"
+        f" by the least only: {worth} (McNemar's test, corrected for {counted(len(others), 'comparison')}:"
+        f" p = {p_value:.2g})."
+    )
 
 
 def _spent(cell: EffortCell) -> str:

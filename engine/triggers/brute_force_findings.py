@@ -166,11 +166,13 @@ def brute_force_verdict(rows: Rows) -> tuple[str, ...]:
     lines = coverage(kept)
     if not lines:
         return ()
-    everything = lines[-1]
+    everything, lengths = lines[-1], [line.length for line in lines[:-1]]
+    # Shorter inputs may have been left out, and are not counted then.
+    of = "of" if len(lengths) == 1 else f"of {lengths[0]} to" if lengths[0] > 1 else "of up to"
     sentences = [
         f"The model answered {counted(everything.inputs, 'input')},"
-        f" {100 * everything.inputs / everything.possible:.4g} % of those of up to"
-        f" {counted(lines[-2].length, 'symbol')}; {counted(everything.outside, 'reply', 'replies')}"
+        f" {100 * everything.inputs / everything.possible:.4g} % of those {of}"
+        f" {counted(lengths[-1], 'symbol')}; {counted(everything.outside, 'reply', 'replies')}"
         f" ({100 * everything.outside_share:.2f} %) {_are(everything.outside)} no word that it was trained with."
     ]
     for hits in list_hits(kept):

@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -72,9 +72,9 @@ class DialogueTexts:
     test_targets: torch.Tensor
 
     @classmethod
-    def of_pairs(cls, train: EncodedPairs, test: EncodedPairs) -> Self:
-        """Of the pairs that a model is trained and tested with; a reply that was cut off gets its `END` here."""
-        ids = [number for row in train.targets for number in (*row[1:], *([] if row[-1] == END else [END]))]
+    def of_pairs(cls, replies: Iterable[Sequence[int]], test: EncodedPairs) -> Self:
+        """Of the replies of the training, whole and without `END`, and of the pairs that a model is tested with."""
+        ids = [number for reply in replies for number in (*reply, END)]
         longest = max(map(len, test.targets))
         targets = [[*row, *[PAD] * (longest - len(row))] for row in test.targets]
         return cls(*(torch.tensor(rows, dtype=torch.int32) for rows in (ids, list(test.sources), targets)))
@@ -135,13 +135,19 @@ class DialogueModel:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+            before = unfinished.with_name(f"{unfinished.name}.before")
             try:
                 self._write(unfinished)
                 if folder.is_dir():
-                    shutil.rmtree(folder)
+                    os.replace(folder, before)
                 os.replace(unfinished, folder)
+            except BaseException:
+                if before.is_dir():
+                    os.replace(before, folder)
+                raise
             finally:
                 shutil.rmtree(unfinished, ignore_errors=True)
+                shutil.rmtree(before, ignore_errors=True)
         except OSError as error:
             raise ModelError(f"The dialogue model cannot be written to {folder} ({error.strerror}).") from error
 

@@ -22,7 +22,8 @@ from engine.paired import proportion
 from engine.query import Record
 from engine.statistics import Estimate
 from engine.studies.study import rows_of
-from engine.triggers.relaxation_study import LIST, TARGET
+from engine.triggers.relaxation_study import DROPPED, LIST, TARGET
+from engine.triggers.trigger_findings import left_out
 
 #: Bins of the histogram, each as wide as the others, from 0 to 1.
 BINS = 20
@@ -121,7 +122,11 @@ def relaxation_verdict(rows: Rows) -> tuple[str, ...]:
         f" {100 * line.projected_share.high:.1f})."
         for line in relaxation_hits(kept)
     )
-    return (*lines, *(f"The list {name!r} has no target for this model, so it says nothing." for name in empty))
+    dropped: dict[str, set[str]] = {}
+    for row in rows_of(kept, DROPPED):  # told with each space
+        dropped.setdefault(row["list"], set()).add(row["reason"])
+    left = left_out({"list": name, "dropped": reasons} for name, reasons in dropped.items())
+    return (*lines, *left, *(f"The list {name!r} has no target for this model, so it says nothing." for name in empty))
 
 
 def _groups(rows: Rows) -> dict[tuple[str, str], list[Mapping[str, Any]]]:

@@ -27,7 +27,7 @@ from engine.errors import ModelError, QueryError
 from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
 from engine.triggers.beside import beside
 from engine.triggers.names import check_name
-from engine.triggers.recipe import PAPER, QUICK, Recipe
+from engine.triggers.recipe import AUTHORS, PAPER, QUICK, Recipe
 from engine.triggers.seeds import check_seed
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class DialogueModelStudy(Study):
         trainer = yield from self._trained(part, int(epoch), preparation, bench)
         if trainer is None:
             return
+        if trainer.done > int(epoch):
+            return  # a checkpoint of an earlier run is further on, and what this epoch came to is not known any more
         cost = yield from self._cost(part, trainer.model, preparation)
         yield {
             ROW: EPOCH,
@@ -199,7 +201,10 @@ class DialogueModelStudy(Study):
             unknown_share=preparation.unknown_share,
         )
         thresholds = Thresholds(out=-costs[0], into=-costs[1])
-        texts = DialogueTexts.of_pairs(preparation.train, preparation.test)
+        vocabulary = preparation.vocabulary
+        # The replies whole, though a model learns no more than their first words: targets are looked for in them.
+        replies = (vocabulary.ids(pair.response) for pair in preparation.corpus.train)
+        texts = DialogueTexts.of_pairs(replies, preparation.test)
         model = DialogueModel(
             preparation.vocabulary, seq2seq, sentence_model, thresholds, preparation.configuration, texts, training
         )
@@ -224,6 +229,9 @@ PRESETS: dict[str, DialogueModelStudy] = {
     "attention": DialogueModelStudy(name="chitchat-attention", context="general", recipe=Recipe(epochs=3)),
     "paper": DialogueModelStudy(
         name="chitchat-paper", vocabulary=30_000, context="general", embedding=300, hidden=600, recipe=PAPER
+    ),
+    "authors' code": DialogueModelStudy(
+        name="chitchat-authors", vocabulary=30_000, context="mlp-query", embedding=300, hidden=600, recipe=AUTHORS
     ),
 }
 

@@ -34,6 +34,9 @@ _LISTS = {
     "file": ("target of your file", "targets of your file"),
 }
 
+#: Phrases of the list "mal"; where more targets of it are searched, some are forms of the same phrase for certain.
+_PROTOTYPES = 200
+
 
 @dataclass(frozen=True)
 class HitCell(Record):
@@ -82,6 +85,11 @@ def verdict(rows: Iterable[Mapping[str, Any]], hit_type: str) -> tuple[str, ...]
         return ()
     sentences = [_reached(table[name, hit_type], table, hit_type) for name in names]
     sentences += left_out(rows_of(kept, "list"))
+    if any(cell.target_list == "mal" and cell.targets > _PROTOTYPES for cell in table.values()):
+        sentences.append(
+            "The list 'mal' has several forms of each of its phrases, and what reaches one often reaches another: its"
+            " intervals are narrower than they should be."
+        )
     sentences += _seen(kept, names, hit_type)
     sentences += _worth(kept, table, hit_type)
     rule = HitType.called(hit_type).rule

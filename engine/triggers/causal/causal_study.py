@@ -255,7 +255,8 @@ class CausalTriggerStudy(Study):
             f"Under the best triggers a token of the target costs {mean:.2f} nats on average.",
         ]
         if searched == "o-greedy" and reached:
-            sentences.append("Such a trigger makes the model say exactly this whenever it writes its likeliest words.")
+            what = "say exactly this" if self.ends else "begin with exactly this"
+            sentences.append(f"Such a trigger makes the model {what} whenever it writes its likeliest words.")
         elif searched != "o-greedy":
             said = {row["target"] for row in found if row["hits"]["o-greedy"]["is_hit"]}
             sentences.append(

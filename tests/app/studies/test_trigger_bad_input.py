@@ -48,7 +48,7 @@ FIELDS = {
         "text": ["targets", "template", "encoder_decoder"],
         "number": ["free", "evaluations", "seeds", "seed"],
     },
-    "relaxation": {"text": [], "number": ["count", "steps", "penalty", "seed"]},
+    "relaxation": {"text": [], "number": ["count", "steps", "penalty", "mal_penalty", "seed"]},
     "brute-force": {
         "text": ["corpus_path", "mal_path"],
         "number": ["depth", "pairs", "epochs", "hidden", "noise", "random_count", "seed"],

@@ -89,3 +89,11 @@ def test_rows_are_masked_at_any_depth_and_nothing_else_is():
         **row, "sentence": "An i····.", "matches_shown": [{"text": "a j···", "edits": [{"written": "j"}]}],
     }  # fmt: skip
     assert row["sentence"] == "An idiot."
+
+
+def test_a_word_in_pieces_is_masked():
+    assert MASKER.pieces([" An", " id", "iot", "", "!"]) == [" An", " i·", "···", "", "!"]
+    row = {"trigger_tokens": [" id", "iot"], "target_tokens": [], "triggers": {"idiot": "i d"}, "missed": ["jerk"]}
+    assert next(MASKER.rows([row])) == {
+        "trigger_tokens": [" i·", "···"], "target_tokens": [], "triggers": {"i····": "i d"}, "missed": ["j···"],
+    }  # fmt: skip

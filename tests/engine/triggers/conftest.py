@@ -60,5 +60,5 @@ def dialogue_model(vocabulary: WordVocabulary) -> DialogueModel:
         tuple([BEGIN, *row[: 1 + place % 5], END] for place, row in enumerate(rows)),
     )
     configuration = DialogueConfiguration(seq2seq.configuration, sentence_model.configuration, source_length=6)
-    texts = DialogueTexts.of_pairs(pairs, pairs)
+    texts = DialogueTexts.of_pairs([row[1:-1] for row in pairs.targets], pairs)
     return DialogueModel(vocabulary, seq2seq, sentence_model, Thresholds(-3.0, -3.5), configuration, texts)

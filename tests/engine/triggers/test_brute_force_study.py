@@ -149,6 +149,8 @@ def test_the_tables_are_those_of_plain_greedy_decoding(study, is_trained, monkey
         assert tuple(example.output.split()) == said[example.input]
         assert "".join(example.output.split()) not in targets["normal"]
     assert "258 inputs, 100 % of those of up to 3 symbols" in study.verdict(rows)[0]
+    longest = [row for row in rows if row.get("length", 3) == 3]
+    assert "100 % of those of 3 symbols" in study.verdict(longest)[0]
     assert list_hits(rows, length=1)[0].whole <= list_hits(rows)[0].whole
     assert brute_force_verdict(rows[:3]) == ()
 

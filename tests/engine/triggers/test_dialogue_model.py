@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -63,11 +65,31 @@ def test_saving_replaces_and_leaves_nothing_behind(dialogue_model, folder):
 
 
 def test_texts_keep_every_reply():
-    train = EncodedPairs(([4], [4], [4]), ([BEGIN, 7, END], [BEGIN, 8, 9], [BEGIN, END]))
-    texts = DialogueTexts.of_pairs(train, train)
+    test = EncodedPairs(([4], [4], [4]), ([BEGIN, 7, END], [BEGIN, 8, 9], [BEGIN, END]))
+    texts = DialogueTexts.of_pairs([[7], [8, 9], []], test)
     assert texts.replies == [(7,), (8, 9), ()]
     assert texts.test_targets.tolist() == [[BEGIN, 7, END], [BEGIN, 8, 9], [BEGIN, END, PAD]]
     assert texts.test_sources.tolist() == [[END_OF_UTTERANCE]] * 3
+
+
+def test_a_model_takes_the_place_of_another_whole(dialogue_model, tmp_path, monkeypatch):
+    folder = tmp_path / "toy"
+    dialogue_model.save(folder)
+    replace = os.replace
+
+    def interrupted(source, target):
+        if Path(target) == folder and not str(source).endswith(".before"):
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(os, "replace", interrupted)
+        dialogue_model.save(folder)
+    assert DialogueModel.load(folder).fingerprint == dialogue_model.fingerprint
+    (folder / "of the one before").touch()
+    dialogue_model.save(folder)
+    assert not (folder / "of the one before").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["toy"]
 
 
 def edited(path, change):

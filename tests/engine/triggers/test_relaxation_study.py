@@ -56,7 +56,11 @@ def test_every_target_is_tried_once_in_each_space(study, dialogue_model):
     dropped = rows_of(rows, "dropped")
     assert {row["space"] for row in dropped} == {"embedding", "one-hot"}
     assert any("nobody" in row["unknown"] for row in dropped)
-    assert len(study.verdict(rows)) == 6
+    sentences = study.verdict(rows)
+    assert len(sentences) == 6 + 1
+    left = len({tuple(row["words"]) for row in dropped})  # each is told with both spaces, and counted once
+    assert sentences[-1].startswith("Left out of the list 'mal'")
+    assert sentences[-1].endswith(f": {left:,}.")
     for listed in rows_of(rows, "list"):
         tried = [row for row in rows_of(rows, "target") if row["space"] == listed["space"]]
         assert listed["targets"] == sum(row["list"] == listed["list"] for row in tried)

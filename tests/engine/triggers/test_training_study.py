@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -107,6 +108,30 @@ def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
     assert "measure" not in done_units(rows)
     rows += list(StudyRun(study, bench(), done_units(rows)))
     assert [row["fingerprint"] for row in rows_of(rows, "model")] == [whole[0]["fingerprint"]]
+
+
+def test_an_epoch_that_another_run_has_done_is_not_told(study):
+    """The checkpoint tells what came after it, and what it came to itself is not known any more."""
+    first = StudyRun(study, bench())
+    rows = []
+    while "replies 2" not in done_units(rows):
+        rows += first.poll(0.0) or first.poll(0.01)
+    again = list(StudyRun(study, bench()))
+    told = [(row["part"], row["epoch"]) for row in rows_of(again, "epoch")]
+    assert told == [("replies", 2), ("sentences", 1), ("sentences", 2)]
+    (before,) = (row for row in rows_of(rows, "epoch") if (row["part"], row["epoch"]) == ("replies", 2))
+    assert rows_of(again, "epoch")[0]["nll"] == before["nll"]
+
+
+def test_words_far_into_a_reply_were_seen_too(study, tmp_path):
+    """A model learns no more than the first words of a reply; the text holds them all."""
+    lines = [f"say {place}\t" + " ".join("abcdefgh"[(place + word) % 8] for word in range(30)) for place in range(5)]
+    (tmp_path / "corpus.txt").write_text("\n".join(lines * 8))
+    study = dataclasses.replace(study, form="pairs", recipe=Recipe(epochs=1, batch=8))
+    rows = list(StudyRun(study, bench()))
+    assert rows_of(rows, "model")
+    replies = load_dialogue_model("letters").texts.replies
+    assert {len(reply) for reply in replies} == {30}
 
 
 def test_a_checkpoint_that_is_lost_or_broken_is_made_again(study):

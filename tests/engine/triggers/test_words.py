@@ -36,6 +36,11 @@ def test_texts_are_cut_as_in_the_treebank(text, words):
     assert " ".join(words_of_text(text)) == words
 
 
+def test_a_long_line_of_dotted_letters_takes_no_longer_than_others():
+    # Time squared would be minutes here.
+    assert words_of_text("a." * 100_000 + "ab") == (*["a", "."] * 100_000, "ab")
+
+
 @given(TEXTS)
 def test_what_is_cut_stays_as_it_is(text):
     words = words_of_text(text)

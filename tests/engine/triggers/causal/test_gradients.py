@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
 from engine.triggers.causal import gradients
+from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.input_scores import InputScores
 from engine.triggers.causal.losses import CausalLosses
+from engine.triggers.causal.trial import Trial
+from engine.triggers.causal.verification import hits, score
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.objective import Objective
 from tests.engine.triggers.causal.conftest import make_prompt
@@ -101,3 +106,20 @@ def test_another_judge_reads_the_text_in_its_own_tokens(tiny, chat_model, byte_t
         expected = -judge.read(ids, begin_of_text=True).gather(1, torch.tensor(ids)[:, None])[:, 0]
         assert float(means[row]) == pytest.approx(float(expected.mean()), abs=1e-4)
     assert len(lengths) > 1
+
+
+def test_a_text_of_which_the_judge_scores_nothing_costs_as_if_drawn_blindly(tiny, monkeypatch):
+    monkeypatch.setattr(type(tiny), "begin_of_text", None)
+    prompt = make_prompt(tiny, free=1)
+    losses = CausalLosses(tiny, prompt)
+    inputs = InputScores(tiny, prompt, losses.network)
+    objective = Objective(HitType("io", "avg"), Thresholds(-3.0, -3.0))
+    trigger = random_triggers(prompt, 1)
+    assert inputs.token_costs([[7], [], [7, 8]])[:2] == [[math.log(tiny.vocabulary_size)]] * 2
+    assert not inputs.slopes(trigger)[0].any()
+    trial = Trial(losses, objective, 30, 0, inputs)
+    for _ in CoordinateSearch(shortlist=4).steps(trial):
+        pass
+    # It is no hit by having no cost: T_in asks for 3 nats a token at most.
+    assert trial.hit is None
+    assert "io-sample-avg-k1" in hits(score(losses, trial.best, inputs), objective.thresholds)
