@@ -18,8 +18,11 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 def choose_device(asked: str | torch.device | None = None) -> torch.device:
     """The device asked for, else that of RELENS_DEVICE, else the best there is.
 
-    Raises `ModelError` for a device that this machine does not have.
+    From then on float32 is float32 there: cuDNN's LSTMs would otherwise round what they multiply to 10 bits (TF32), and
+    the same numbers computed step by step would not agree with them. Raises `ModelError` for a device that this machine
+    does not have.
     """
+    torch.backends.cudnn.allow_tf32 = False
     name = str(asked or settings.device_name())
     if not name:
         if torch.cuda.is_available():

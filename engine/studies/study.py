@@ -97,6 +97,9 @@ class Study(Record):
         """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
         return ()
 
+    def put_away(self) -> None:
+        """Give back what was kept from one unit for the next; called when no more of them come."""
+
 
 @dataclass(frozen=True)
 class StudyProgress(Record):
@@ -163,8 +166,7 @@ class StudyRun:
 
     def _step(self) -> list[Row]:
         if self._bench.stop():
-            self._ended = "stopped"
-            return []
+            return self._end("stopped")
         if self._unit is None:
             self._unit = self._open.pop(0)
             self._work = self._study.carry_out(self._unit, self._bench)
@@ -172,13 +174,17 @@ class StudyRun:
         for row in self._work:
             return [] if row is None else [{UNIT: self._unit.key, **row}]
         if self._bench.stop():
-            self._ended = "stopped"
-            return []
+            return self._end("stopped")
         done = {UNIT: self._unit.key, ROW: DONE}
         self._unit = None
         if not self._open:
-            self._ended = "done"
+            self._end("done")
         return [done]
+
+    def _end(self, how: str) -> list[Row]:
+        self._ended = how
+        self._study.put_away()
+        return []
 
 
 def done_units(rows: Iterable[Mapping[str, Any]]) -> set[str]:

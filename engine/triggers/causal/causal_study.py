@@ -135,6 +135,7 @@ class CausalTriggerStudy(Study):
             "model": searched.name,
             "fingerprint": searched.fingerprint,
             "judge": self.judge or bench.model.name,
+            "dtype": str(trial.losses.table.dtype).removeprefix("torch."),
             "left": prompt.frame.left,
             "right": prompt.frame.right,
             "target_ids": list(prompt.target),
@@ -206,6 +207,11 @@ class CausalTriggerStudy(Study):
         objective = Objective(self.hit_type, thresholds, self.epsilon, input_epsilon=self.epsilon)
         return Trial(losses, objective, self.evaluations, seed, inputs), thresholds
 
+    def put_away(self) -> None:
+        """See `Study.put_away`: the judge and the encoder-decoder, each as large as the model of the bench."""
+        _judge.cache_clear()
+        _encoder_decoder.cache_clear()
+
     def _searched(self, model: LanguageModel) -> LanguageModel | EncoderDecoder:
         """The model whose replies are searched, that of the bench where no other one is asked for."""
         return _encoder_decoder(self.encoder_decoder) if self.encoder_decoder else model
@@ -241,7 +247,8 @@ class CausalTriggerStudy(Study):
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """How many targets were reached, by what was searched for and by what was not, and what that means."""
-        found = rows_of(rows, TRIGGER)
+        kept = list(rows)
+        found = rows_of(kept, TRIGGER)
         if not found:
             return ()
         searched = str(found[-1]["searched"])
@@ -262,6 +269,12 @@ class CausalTriggerStudy(Study):
             sentences.append(
                 "That is a claim about probabilities: the model's likeliest words are the target for"
                 f" {len(said)} of {len(targets)}."
+            )
+        rounded = {str(row.get("dtype", "float32")) for row in rows_of(kept, SETTING)} - {"float32"}
+        if rounded:
+            sentences.append(
+                f"The model works in {', '.join(sorted(rounded))} here, so losses and margins are right to some"
+                " hundredths of a nat only."
             )
         if len(reached) < len(targets):
             sentences.append("That no trigger was found for a target does not mean that there is none.")

@@ -9,7 +9,9 @@ from engine.models import hardware
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RELENS_DEVICE", raising=False)
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
     assert hardware.choose_device("cpu").type == "cpu"
+    assert not torch.backends.cudnn.allow_tf32
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     assert hardware.choose_device().type == "cpu"

@@ -31,6 +31,9 @@ class Counting(Study):
             if bench.stop():
                 return
 
+    def put_away(self) -> None:
+        self.log.append("put away")
+
 
 def bench(stop=lambda: False) -> Bench:
     model: Any = None
@@ -63,16 +66,18 @@ def test_what_is_done_is_not_done_again():
     # What the last unit had told before it was cut short counts no more.
     assert [row["number"] for row in rows_of([*cut, *new], "number")] == [0, 1, 0, 1, 2]
     assert current_rows([*cut, *new]) == [*rows[:6], *new]
-    assert study.log == ["2"]
+    assert study.log == ["2", "put away"]
     assert StudyRun(study, bench(), finished={"0", "1", "2"}).finished
 
 
 @pytest.mark.parametrize("looks", [0, 1, 4, 9])
 def test_a_stop_leaves_the_unit_undone(looks):
     seen = iter([False] * looks + [True] * 100)
-    run = StudyRun(Counting(), bench(lambda: next(seen)))
+    study = Counting()
+    run = StudyRun(study, bench(lambda: next(seen)))
     rows = list(run)
     assert run.progress.ended == "stopped"
+    assert study.log[-1:] == ["put away"]
     assert len(done_units(rows)) < 3
     assert rows == list(StudyRun(Counting(), bench()))[: len(rows)]
 

@@ -82,9 +82,10 @@ def test_a_model_takes_the_place_of_another_whole(dialogue_model, tmp_path, monk
             raise KeyboardInterrupt
         replace(source, target)
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(os, "replace", interrupted)
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
         dialogue_model.save(folder)
+    monkeypatch.setattr(os, "replace", replace)
     assert DialogueModel.load(folder).fingerprint == dialogue_model.fingerprint
     (folder / "of the one before").touch()
     dialogue_model.save(folder)

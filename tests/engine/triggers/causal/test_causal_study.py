@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import torch
@@ -118,6 +119,15 @@ def test_the_verdict_says_what_a_hit_by_sampling_is(rows):
     reached = {row["target"] for row in rows_of(rows, "trigger") if row["hits"]["o-sample-min-k5"]["is_hit"]}
     assert sentences[0].startswith(f"For {len(reached)} of 2 targets")
     assert STUDY.verdict([]) == ()
+    assert not any("hundredths" in sentence for sentence in sentences)
+    coarse = [{**row, "dtype": "bfloat16"} if row["row"] == "setting" else row for row in rows]
+    assert any("works in bfloat16 here" in sentence for sentence in STUDY.verdict(coarse))
+    said = [
+        {**row, "searched": "o-greedy", "hits": {"o-greedy": {"is_hit": True, "margin": 1.0}}}
+        for row in rows_of(rows, "trigger")
+    ]
+    assert "begin with exactly this" in replace(STUDY, ends=False).verdict(said)[2]
+    assert "say exactly this" in replace(STUDY, ends=True).verdict(said)[2]
 
 
 def test_a_trigger_that_is_no_encoding_has_no_score(chat_model):

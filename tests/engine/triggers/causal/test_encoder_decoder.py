@@ -185,6 +185,8 @@ def test_a_folder_is_searched_and_the_bench_judges(folder, network, tiny):
     assert any(name.startswith("io-") for name in row["hits"])
     assert study.verdict(rows)
     assert rows_of(StudyRun(study, Bench(tiny)), "trigger")[0]["text"] == row["text"]
+    # It is as large as the model of the bench, and is not kept when the study is over.
+    assert causal_study._encoder_decoder.cache_info().currsize == 0
 
 
 def test_the_command_line_takes_a_folder(folder, tiny_model_folder, capsys):
