@@ -18,6 +18,7 @@ _HOME = {
     "dialogue-model": "engine.triggers.training_study:DialogueModelStudy",
     "knowledge": "engine.studies.knowledge:KnowledgeStudy",
     "memorization": "engine.studies.memorization:MemorizationStudy",
+    "prompt-check": "engine.triggers.causal.check_study:PromptCheckStudy",
     "relaxation": "engine.triggers.relaxation_study:RelaxationStudy",
     "replay": "engine.studies.replay:ReplayStudy",
     "toxicity": "engine.studies.toxicity:ToxicityStudy",

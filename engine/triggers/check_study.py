@@ -117,7 +117,7 @@ class TriggerCheckStudy(Study):
         found = rows_of(rows, SCORE)
         if not found:
             return ()
-        sentences = [*_agreement(found), *_read_otherwise(found)]
+        sentences = [*agreement(found), *_read_otherwise(found)]
         if not all(row["same_model"] for row in found):
             sentences.append("The model of that name has been trained anew since the search; it is another one now.")
         return tuple(sentences)
@@ -161,7 +161,8 @@ def _difference(told: Sequence[float], found: Sequence[float]) -> float | None:
     return max((abs(one - other) for one, other in zip(told, found, strict=True)), default=None) if told else None
 
 
-def _agreement(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def agreement(rows: Sequence[Mapping[str, Any]], digits: str = "float32") -> list[str]:
+    """Whether scores come out as they were told. rows: with a "difference"; digits: the format they were computed in."""
     compared = [row["difference"] for row in rows if row["difference"] is not None]
     if not compared:
         return []
@@ -169,12 +170,12 @@ def _agreement(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if same < len(compared):
         come = "comes" if same == 1 else "come"
         return [
-            f"Not verified: scored anew in float32, only {same:,} of {len(compared):,} {come} out as told; the largest"
+            f"Not verified: scored anew in {digits}, only {same:,} of {len(compared):,} {come} out as told; the largest"
             f" difference is {max(compared):.2g} nats."
         ]
     what = "it comes out as it was told" if same == 1 else f"{same:,} of {same:,} come out as they were told"
     differences = f"differences of at most {max(compared):.1e} nats" if max(compared) else "no difference at all"
-    return [f"Verified: scored anew in float32, {what}, with {differences}."]
+    return [f"Verified: scored anew in {digits}, {what}, with {differences}."]
 
 
 def _read_otherwise(rows: Sequence[Mapping[str, Any]]) -> list[str]:

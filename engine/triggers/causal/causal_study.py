@@ -126,8 +126,8 @@ class CausalTriggerStudy(Study):
         """The rows of one search (see the module). Raises `ModelError` and `LimitError` for what does not fit."""
         number, seed = (int(part) for part in unit.key.split())
         begun = time.perf_counter()
-        trial, thresholds = yield from self._prepared(self.targets[number], seed, bench.model)
-        prompt, searched = trial.prompt, self._searched(bench.model)
+        trial, thresholds = yield from self.prepared(self.targets[number], seed, bench.model)
+        prompt, searched = trial.prompt, self.searched(bench.model)
         about = {"target": self.targets[number], "seed": seed, "method": self.method.kind}
         yield {
             ROW: SETTING,
@@ -166,11 +166,9 @@ class CausalTriggerStudy(Study):
 
     def prepare(self, target: str, seed: int, model: LanguageModel) -> tuple[Trial, Thresholds]:
         """A search that has not begun, and the thresholds of its hits."""
-        return to_the_end(self._prepared(target, seed, model))
+        return to_the_end(self.prepared(target, seed, model))
 
-    def _prepared(
-        self, target: str, seed: int, model: LanguageModel
-    ) -> Generator[None, None, tuple[Trial, Thresholds]]:
+    def prepared(self, target: str, seed: int, model: LanguageModel) -> Generator[None, None, tuple[Trial, Thresholds]]:
         """The same, with None now and then while thresholds are measured."""
         from engine.models.encoder_decoder import EncoderDecoder
         from engine.triggers.causal.encoder_decoder import EncoderDecoderLosses, encoder_decoder_prompt
@@ -182,7 +180,7 @@ class CausalTriggerStudy(Study):
         from engine.triggers.causal.trial import Trial
         from engine.triggers.objective import Objective
 
-        searched = self._searched(model)
+        searched = self.searched(model)
         judge = _judge(self.judge) if self.judge else model
         losses: ReplyLosses
         if isinstance(searched, EncoderDecoder):
@@ -212,32 +210,19 @@ class CausalTriggerStudy(Study):
         _judge.cache_clear()
         _encoder_decoder.cache_clear()
 
-    def _searched(self, model: LanguageModel) -> LanguageModel | EncoderDecoder:
+    def searched(self, model: LanguageModel) -> LanguageModel | EncoderDecoder:
         """The model whose replies are searched, that of the bench where no other one is asked for."""
         return _encoder_decoder(self.encoder_decoder) if self.encoder_decoder else model
 
     def _outcome(self, trial: Trial, thresholds: Thresholds) -> dict[str, Any]:
-        from engine.triggers.causal.verification import hits, score
+        from engine.triggers.causal.verification import told_score
 
-        prompt = trial.prompt
-        trigger = trial.hit or trial.best
-        found = score(trial.losses, trigger, trial.inputs)
-        said = [token for token in found.reply if token < prompt.tokenizer.size]  # models have spare columns
+        assert trial.inputs is not None
         return {
-            "text": prompt.text(trigger),
-            "trigger_ids": list(trigger),
-            "trigger_tokens": [prompt.tokenizer.token_text(token) for token in trigger],
-            "prompt": prompt.frame.around(prompt.text(trigger)),
+            **told_score(
+                trial.losses, trial.prompt.text(trial.hit or trial.best), thresholds, self.hit_type, trial.inputs
+            ),
             "objective": trial.value,
-            "nll": -found.average,
-            "token_log_probs": list(found.token_log_probs),
-            "leads": list(found.leads),
-            "input_log_probs": list(found.input_log_probs),
-            "reply": prompt.tokenizer.decode(said, continues=True),
-            "reply_ids": list(found.reply),
-            "searched": self.hit_type.name,
-            "hits": hits(found, thresholds, self.hit_type),
-            "thresholds": thresholds.to_json(),
             "curve": [list(point) for point in trial.curve],
             "evaluations": trial.evaluations,
             "gradients": trial.gradients,

@@ -46,11 +46,9 @@ class EncoderDecoderLosses(ReplyLosses):
         start = getattr(configuration, "decoder_start_token_id", None)
         if not getattr(configuration, "is_encoder_decoder", False) or start is None:
             raise ModelError("The model is not an encoder-decoder that says which token begins a reply.")
-        longest = getattr(configuration, "max_position_embeddings", None)
-        read, said = prompt.length - len(prompt.target), len(prompt.target)
-        if longest is not None and max(read, said) > longest:
-            raise ModelError(f"The prompt has {read} tokens, the target {said}; the model holds {longest} of each.")
+        self._longest = getattr(configuration, "max_position_embeddings", None)
         self.prompt = prompt
+        self._check_length(prompt.length - len(prompt.target))
         embedding = self._network.get_input_embeddings()
         with torch.no_grad():  # the module itself, as some scale what it gives
             ids = torch.arange(embedding.weight.shape[0], device=embedding.weight.device)
@@ -76,18 +74,26 @@ class EncoderDecoderLosses(ReplyLosses):
             costs_of_logits(flat, words).view(rows, length), leads_of_logits(flat.detach(), words).view(rows, length)
         )
 
+    def _check_length(self, read: int) -> None:
+        said = len(self.prompt.target)
+        if self._longest is not None and max(read, said) > self._longest:
+            raise ModelError(
+                f"The prompt has {read} tokens, the target {said}; the model holds {self._longest} of each."
+            )
+
     @torch.no_grad()
-    def plainly(self, trigger: Sequence[int]) -> TargetCosts:
-        """See `ReplyLosses.plainly`."""
-        ids = torch.tensor([self.prompt.ids(trigger)], device=self.device)
+    def after(self, prompt_ids: Sequence[int]) -> TargetCosts:
+        """See `ReplyLosses.after`."""
+        self._check_length(len(prompt_ids))
+        ids = torch.tensor([list(prompt_ids)], device=self.device)
         logits = self._network(input_ids=ids, decoder_input_ids=self._decoder_input[None], use_cache=False).logits[0]
         costs, leads = (work(logits.float(), self._target) for work in (costs_of_logits, leads_of_logits))
         return TargetCosts(costs[None], leads[None])
 
     @torch.no_grad()
-    def greedy(self, trigger: Sequence[int], most: int) -> tuple[int, ...]:
-        """See `ReplyLosses.greedy`."""
-        ids = torch.tensor([self.prompt.ids(trigger)], device=self.device)
+    def reply(self, prompt_ids: Sequence[int], most: int) -> tuple[int, ...]:
+        """See `ReplyLosses.reply`."""
+        ids = torch.tensor([list(prompt_ids)], device=self.device)
         encoded = self._network.get_encoder()(input_ids=ids)
         reply: list[int] = []
         while len(reply) < most:

@@ -44,7 +44,11 @@ class InputScores:
         """What the judge reads of each trigger, without the begin of text."""
         if self.has_gradient:
             return [list(row) for row in triggers.tolist()]
-        return [self.judge.tokenizer.encode(self._prompt.text(row)) for row in triggers.tolist()]
+        return [self.row(self._prompt.text(row)) for row in triggers.tolist()]
+
+    def row(self, text: str) -> list[int]:
+        """What the judge reads of a text in the slot."""
+        return list(self._prompt.ids_of(text)) if self.has_gradient else self.judge.tokenizer.encode(text)
 
     @torch.no_grad()
     def mean_costs(self, triggers: torch.Tensor) -> torch.Tensor:

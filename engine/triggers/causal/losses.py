@@ -60,12 +60,23 @@ class ReplyLosses(ABC):
         """The costs of triggers given by the embeddings of the places that are not held, (rows, free - held, width)."""
 
     @abstractmethod
-    def plainly(self, trigger: Sequence[int]) -> TargetCosts:
-        """The costs of one trigger, (1, m), by the network as it is, with nothing shared or cut off."""
+    def after(self, prompt_ids: Sequence[int]) -> TargetCosts:
+        """The costs after one whole prompt, (1, m), by the network as it is, with nothing shared or cut off.
+
+        Raises `ModelError` for a prompt that the model does not hold.
+        """
 
     @abstractmethod
+    def reply(self, prompt_ids: Sequence[int], most: int) -> tuple[int, ...]:
+        """The greedy reply to a whole prompt, at most so many ids, with the token that ends it where it ends."""
+
+    def plainly(self, trigger: Sequence[int]) -> TargetCosts:
+        """The costs of one trigger (see `after`)."""
+        return self.after(self.prompt.ids(trigger))
+
     def greedy(self, trigger: Sequence[int], most: int) -> tuple[int, ...]:
-        """The greedy reply, at most so many ids, with the token that ends it where it ends."""
+        """The greedy reply to one trigger (see `reply`)."""
+        return self.reply(self.prompt.ids(trigger), most)
 
     def hold(self, trigger: Sequence[int], places: int) -> None:
         """From now on all triggers begin with the first `places` tokens of this one."""
@@ -86,9 +97,8 @@ class CausalLosses(ReplyLosses):
     """The costs under a causal model. Raises `ModelError` where prompt and target do not fit its context."""
 
     def __init__(self, model: LanguageModel, prompt: Prompt, network: SplitNetwork | None = None) -> None:
-        if prompt.length > model.context_length:
-            raise ModelError(f"Prompt and target have {prompt.length} tokens; the model holds {model.context_length}.")
         self.model, self.prompt = model, prompt
+        self._check_length(prompt.length)
         self.network = network or SplitNetwork(model)
         self.table = self.network.table
         self._before = self.network.read(prompt.before)
@@ -116,21 +126,25 @@ class CausalLosses(ReplyLosses):
         states = self.network.states(torch.cat([embeddings, behind], dim=1), self._past)[:, -length:]
         return target_costs(self.network, states, self._target)
 
+    def _check_length(self, length: int) -> None:
+        if length > self.model.context_length:
+            raise ModelError(f"Prompt and target have {length} tokens; the model holds {self.model.context_length}.")
+
     @torch.no_grad()
-    def plainly(self, trigger: Sequence[int]) -> TargetCosts:
-        """See `ReplyLosses.plainly`."""
-        ids = torch.tensor([[*self.prompt.ids(trigger), *self.prompt.target[:-1]]], device=self.device)
+    def after(self, prompt_ids: Sequence[int]) -> TargetCosts:
+        """See `ReplyLosses.after`."""
+        self._check_length(len(prompt_ids) + len(self.prompt.target))
+        ids = torch.tensor([[*prompt_ids, *self.prompt.target[:-1]]], device=self.device)
         logits = self.model.network(ids, use_cache=False).logits[0, -len(self._target) :].float()
         costs, leads = costs_of_logits(logits, self._target), leads_of_logits(logits, self._target)
         return TargetCosts(costs[None], leads[None])
 
     @torch.no_grad()
-    def greedy(self, trigger: Sequence[int], most: int) -> tuple[int, ...]:
-        """See `ReplyLosses.greedy`."""
-        prompt = self.prompt.ids(trigger)
+    def reply(self, prompt_ids: Sequence[int], most: int) -> tuple[int, ...]:
+        """See `ReplyLosses.reply`."""
         # All but the last token is read; the last one is a step, like those that follow it.
-        past, step, reply = self.network.read(prompt[:-1]), prompt[-1], list[int]()
-        for _ in range(min(most, self.model.context_length - len(prompt))):
+        past, step, reply = self.network.read(prompt_ids[:-1]), prompt_ids[-1], list[int]()
+        for _ in range(min(most, self.model.context_length - len(prompt_ids))):
             embeddings = self.network.embed(torch.tensor([[step]], device=self.device))
             states = self.network.states(embeddings, past)
             past = self.network.read((step,), past)

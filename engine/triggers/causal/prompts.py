@@ -86,6 +86,14 @@ class Prompt:
         """The whole prompt with this text in the slot, as everybody's tokenizer encodes it."""
         return (*self._begin, *self._encoded(self.frame.around(text)), *self._end)
 
+    def ids_of(self, text: str) -> tuple[int, ...]:
+        """The ids of this text in the slot; of the text by itself, where it becomes one with what is around it."""
+        whole, end = self.ids_around(text), len(self.after)
+        begins = whole[: len(self.before)] == self.before
+        if begins and len(whole) > len(self.before) + end and whole[len(whole) - end :] == self.after:
+            return whole[len(self.before) : len(whole) - end]
+        return tuple(self.tokenizer.encode(text, continues=bool(self.frame.left)))
+
     def survives(self, trigger: Sequence[int]) -> bool:
         """Whether the tokenizer makes the same ids of the prompt's text (see the module)."""
         try:

