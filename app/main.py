@@ -33,6 +33,7 @@ _ICONS = {
     "dialogue-model": ":material/model_training:",
     "knowledge": ":material/school:",
     "memorization": ":material/history_edu:",
+    "prompt-check": ":material/rule:",
     "relaxation": ":material/blur_on:",
     "toxicity": ":material/report:",
     "trigger-ablation": ":material/stacked_line_chart:",

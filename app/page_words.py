@@ -82,6 +82,7 @@ PAGE_WORDS: dict[str, tuple[str, ...]] = {
     "brute-force": ("nat", "share", "interval", "Wilson interval", "greedy", "seed"),
     "causal-triggers": ("prompt", "token", "log-probability", "nat", "greedy", "seed"),
     "dialogue-model": ("perplexity", "nat", "log-probability", "seed"),
+    "prompt-check": ("prompt", "token", "log-probability", "nat", "greedy"),
     "relaxation": ("nat", "share", "interval", "greedy", "seed"),
     "trigger-ablation": ("share", "interval", "Wilson interval", "nat", "greedy", "seed"),
     "trigger-check": ("log-probability", "nat", "probability", "greedy"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,21 +19,28 @@ from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
 from app.narrative import duration_text
 from app.studies.fields import all_fields, attempt, number_field
 from app.studies.masked_view import MaskedView
+from app.studies.prompt_card import prompt_cards
+from app.studies.prompt_score import target_bars
 from app.studies.trigger_charts import word_bars
-from app.studies.trigger_fields import hit_field, seed_field
+from app.studies.trigger_fields import hit_field, seed_field, template_fields
 from app.studies.trigger_words import hit_label, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import as_plotly, shortened
 from engine.counted import counted
 from engine.models.catalogue import check_allowed
+from engine.paired import proportion
+from engine.percent import percent
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.causal.causal_study import BETTER, SETTING, TRIGGER, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
-from engine.triggers.causal.template import Template
 from engine.triggers.hits import HitType
+
+if TYPE_CHECKING:
+    from app.services import Services
+    from engine.runs.records import RunRecord
 
 KIND = CausalTriggerStudy.kind
 
@@ -81,22 +88,7 @@ class CausalTriggersView(MaskedView):
             help="What the model should be made to answer, with its capitals and signs. Each is a search of its own.",
         )
         with second:
-            text = st.text_input(
-                "Prompt, with {} for the free tokens",
-                value=study.template.text,
-                key=f"{KIND}_template",
-                help="The text around the trigger. Only what stands at {} is searched for.",
-            )
-            form = st.segmented_control(
-                "Written as",
-                ("chat", "plain"),
-                default=study.template.form,
-                required=True,
-                key=f"{KIND}_form",
-                help="**chat**: as a message of the user, in the model's own chat format. **plain**: as the beginning "
-                "of a text that the model continues.",
-            )
-        template = attempt(lambda: Template(text or "", form), study.template)
+            template = template_fields(study.template, kind=KIND)
         hit_type = hit_field(
             "Search for",
             study.hit_type.name,
@@ -158,7 +150,16 @@ class CausalTriggersView(MaskedView):
             key=f"{KIND}_ascii_only",
             help="Triggers are made of tokens that can be typed on any keyboard.",
         )
-        encoder_decoder = st.text_input(
+        first, second = st.columns(2)
+        judge = first.text_input(
+            "Judge of how odd a trigger is",
+            value=study.judge,
+            key=f"{KIND}_judge",
+            placeholder="the model itself",
+            help="The name or folder of another language model that this server may load (RELENS_MODELS); hit types "
+            "that ask for a likely input are about its opinion.",
+        )
+        encoder_decoder = second.text_input(
             "Encoder-decoder to search instead",
             value=study.encoder_decoder,
             key=f"{KIND}_encoder_decoder",
@@ -179,6 +180,7 @@ class CausalTriggersView(MaskedView):
             method=method,
             stop_at_hit=stop,
             ascii_only=plain,
+            judge=attempt(lambda: _allowed(judge.strip()), study.judge),
             encoder_decoder=attempt(lambda: _allowed(encoder_decoder.strip()), study.encoder_decoder),
         )
 
@@ -192,6 +194,12 @@ class CausalTriggersView(MaskedView):
         mask = self.mask(study)
         figures = [_curves(rows, mask), _closest(rows, study, mask)]
         return [figure for figure in figures if figure is not None]
+
+    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+        """The card of one trigger, with what can be asked of the model about it."""
+        assert isinstance(study, CausalTriggerStudy)
+        found = rows_of(rows, TRIGGER)
+        return bool(found) and prompt_cards(services, run, study, rows, found, self.mask(study))
 
     def tables(self, rows: Rows, study: Study) -> list[Table]:
         """The triggers, and the hits by type."""
@@ -255,19 +263,7 @@ def _closest(rows: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Figu
     settings = [row for row in rows_of(rows, SETTING) if row["unit"] == best["unit"]]
     if not settings:
         return None
-    tokens = [str(token) for token in settings[0]["target_tokens"]]
-    labels = tokens if mask is None else mask.pieces(tokens)
-    if study.ends and labels:
-        labels[-1] = "end"
-    costs = best["token_log_probs"]
-    labels = (labels + [""] * len(costs))[: len(costs)]
-    shown = {
-        "target": [best["target"]],
-        "labels": labels,
-        "token_log_probs": costs,
-        "threshold_out": best["thresholds"]["out"],
-    }
-    chart = word_bars([shown], mask)
+    chart = word_bars([target_bars({**settings[0], "ends": study.ends, **best}, mask)], mask)
     sentence = (
         f"The target that came closest, “{_shown(mask, best['target'], 80)}”. A bar below the dashed line is a token "
         "that is likelier than one of real replies is on average."
@@ -308,15 +304,25 @@ def _hits_table(found: Rows) -> Table:
     names = list(dict.fromkeys(name for row in found for name in row["hits"]))
     targets = len({row["target"] for row in found})
     reached = [len({row["target"] for row in found if row["hits"].get(name, {}).get("is_hit")}) for name in names]
+    shares = [proportion(count, targets) for count in reached]
     frame = pd.DataFrame(
         {
             "Hit type": names,
             "In words": [hit_label(name) for name in names],
             "Targets": [targets] * len(names),
             "Reached": reached,
+            "Share": [percent(share.value) for share in shares],
+            "95 % interval": [f"{percent(share.low)} to {percent(share.high)}" for share in shares],
         }
     )
-    return Table("Hits", frame, {"Reached": "Targets for which one of the searches ended at a hit of this type."})
+    return Table(
+        "Hits",
+        frame,
+        {
+            "Reached": "Targets for which one of the searches ended at a hit of this type.",
+            "95 % interval": "Wilson's interval: of targets like these, how many would be reached.",
+        },
+    )
 
 
 def _shown(mask: Masker | None, text: str, length: int | None = None) -> str:

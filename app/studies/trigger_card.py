@@ -6,8 +6,7 @@
 
     [ thank you why but we love you ]  [Score again]  [Verify]  [Verify all]
 
-Scoring needs the model, so it is a run of its own (`engine.triggers.check_study`), submitted from here and followed
-here. Its id is in the address, so that a reload finds it again.
+Scoring needs the model, so it is a run of its own (`engine.triggers.check_study`, `app.studies.check_run`).
 """
 
 from __future__ import annotations
@@ -18,14 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from app import narrative
-from app.components.messages import show_error
-from app.run_rows import RunRows
+from app.studies.check_run import asked_check, begin_check, show_check
 from app.studies.trigger_score import revealed, show_score
 from app.studies.trigger_words import masked, reached, sentence
-from app.text import as_html, as_markdown, shortened
-from engine.errors import RelensError
-from engine.runs.specification import StudySpecification
+from app.text import shortened
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
 from engine.triggers.check_study import SCORE, CheckedPair, TriggerCheckStudy
@@ -36,9 +31,6 @@ if TYPE_CHECKING:
     from app.services import Services
     from app.studies.view import Rows
     from engine.runs.records import RunRecord
-
-#: The parameter of the address that names the run of a check.
-CHECK = "check"
 
 Row = Mapping[str, Any]
 
@@ -123,43 +115,20 @@ def _stored(row: Row) -> CheckedPair:
 
 def _submit(services: Services, study: TriggerStudy, pairs: Sequence[CheckedPair], found: Sequence[Row]) -> None:
     check = TriggerCheckStudy(study.model, tuple(pairs), str(found[0]["fingerprint"]), study.hit_type)
-    try:
-        check.units()
-        run_id = services.store.submit(StudySpecification(study.model, check))
-    except RelensError as error:
-        show_error(error)
-        return
-    services.ensure_worker()
-    st.query_params[CHECK] = run_id
+    begin_check(services, study.model, check)
 
 
 def _answer(services: Services, study: TriggerStudy, row: Row, mask: Masker | None) -> bool:
     """What the check in the address says, where it is one of this target; whether there is more to come."""
-    run_id = st.query_params.get(CHECK)
-    if not run_id:
+    check = asked_check(services, TriggerCheckStudy.kind)
+    if check is None:
         return False
-    try:
-        check = services.store.get(run_id)
-        if check is None or check.specification.get("study", {}).get("kind") != TriggerCheckStudy.kind:
-            return False
-        asked = StudySpecification.from_json(check.specification).study
-        assert isinstance(asked, TriggerCheckStudy)
-        if asked.model != study.model or not any(pair.target == tuple(row["target"]) for pair in asked.pairs):
-            return False
-        rows = RunRows(run_id)
-        rows.refresh(services.store)
-        position = services.store.queue_position(run_id) if check.status == "queued" else None
-    except RelensError as error:
-        show_error(error)
+    assert isinstance(check.study, TriggerCheckStudy)
+    if check.study.model != study.model or not any(pair.target == tuple(row["target"]) for pair in check.study.pairs):
         return False
-    if check.is_live or check.error:
-        said = narrative.status_headline(check, position)
-        st.caption(as_markdown(f"{said}{f': {check.error}' if check.error else ''}"))
-    told = "".join(f"<p>{as_html(line if mask is None else mask(line))}</p>" for line in asked.verdict(rows.rows))
-    if told:
-        st.html(f'<div class="relens-findings study" data-trigger-check="{as_html(check.status)}">{told}</div>')
-    scores = rows_of(rows.rows, SCORE)
+    show_check(check, mask)
+    scores = rows_of(check.rows, SCORE)
     if len(scores) == 1:
         with st.container(border=True, key="trigger_check_card"):
-            show_score(scores[0], study.hit_type, mask, f"triggers_check_{run_id}")
-    return check.is_live
+            show_score(scores[0], study.hit_type, mask, f"triggers_check_{check.run.id}")
+    return check.run.is_live

@@ -11,8 +11,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.studies.fields import number_field
+from app.studies.fields import attempt, number_field
 from app.studies.trigger_words import hit_label, list_label
+from engine.triggers.causal.template import Template
 from engine.triggers.hits import HIT_TYPES
 
 _LISTS = ("normal", "mal", "random")
@@ -40,6 +41,26 @@ def hit_field(label: str, chosen: str, *, kind: str, help: str) -> str:
     names = hit_names(chosen)
     key = f"{kind}_hit_type"
     return str(st.selectbox(label, names, index=names.index(chosen), format_func=named_hit, key=key, help=help))
+
+
+def template_fields(template: Template, *, kind: str) -> Template:
+    """The text around the free tokens, and how it is written; `template` where it is not one, which is said."""
+    text = st.text_input(
+        "Prompt, with {} for the free tokens",
+        value=template.text,
+        key=f"{kind}_template",
+        help="The text around the trigger. Only what stands at {} is searched for or changed.",
+    )
+    form = st.segmented_control(
+        "Written as",
+        ("chat", "plain"),
+        default=template.form,
+        required=True,
+        key=f"{kind}_form",
+        help="**chat**: as a message of the user, in the model's own chat format. **plain**: as the beginning of a "
+        "text that the model continues.",
+    )
+    return attempt(lambda: Template(text or "", form), template)
 
 
 def lists_field(place: DeltaGenerator, chosen: Sequence[str], *, kind: str, help: str) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ A row is one of a search or of a check: both tell a score in the same fields (`e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -45,12 +45,12 @@ def show_score(row: Row, hit_type: str, mask: Masker | None, key: str) -> None:
     """All of it, one below the other. key: of the widgets, with something appended."""
     st.html(score_html(row, hit_type, mask))
     st.caption(as_markdown(remarks(row)))
-    _show(word_bars([row], mask), f"{key}_bars")
+    show_chart(word_bars([row], mask), f"{key}_bars")
     if row.get("attention"):
         st.html("<p><b>What each word of the target looked at</b></p>")
         chart = attention_chart(row, mask)
         st.caption(as_markdown(chart.alt))
-        _show(chart, f"{key}_attention")
+        show_chart(chart, f"{key}_attention")
     else:
         st.caption(as_markdown(without_attention(row)))
 
@@ -97,22 +97,23 @@ def score_html(row: Row, hit_type: str, mask: Masker | None) -> str:
     end = "" if row["reply_ends"] else " …"
     is_target = list(row["reply"]) == list(row["target"]) and row["reply_ends"]
     agrees = "which is the target" if is_target else "which is not the target"
-    hits = "".join(_hit_html(name, row["margins"][name], name == hit_type) for name in row["hits"])
+    shaded = shaded_words(masked_words(mask, row["input"]), row["input_log_probs"])
     return (
         '<div data-trigger-card="1">'
         f'<p style="margin:0 0 .2rem"><b>Said to the model</b>, shaded by how odd each word is in a sentence</p>'
-        f'<p style="line-height:2.1;margin:0 0 .6rem">{_shaded(row, mask)}</p>'
+        f'<p style="line-height:2.1;margin:0 0 .6rem">{shaded}</p>'
         f'<p style="margin:0 0 .6rem"><b>Wanted of it</b> &nbsp;“{as_html(masked(mask, row["target"]))}”</p>'
         f'<p style="margin:0 0 .6rem"><b>What it says itself</b>, always taking the likeliest word: '
         f"“{as_html(said)}{end}”, {agrees}.</p>"
         f'<p style="margin:0 0 .2rem"><b>Hits</b>, with nats to spare or missing</p>'
-        f'<p style="line-height:2.1;margin:0">{hits}</p></div>'
+        f'<p style="line-height:2.1;margin:0">{hits_html(row["margins"], hit_type)}</p></div>'
     )
 
 
-def _shaded(row: Row, mask: Masker | None) -> str:
+def shaded_words(words: Sequence[str], log_probs: Sequence[float]) -> str:
+    """Words as HTML, each shaded by its log-probability, with its cost in nats behind it; padding is left out."""
     shown = []
-    for word, log_prob in zip(masked_words(mask, row["input"]), row["input_log_probs"], strict=True):
+    for word, log_prob in zip(words, log_probs, strict=True):
         if word == "<pad>":
             continue
         label = "end" if word == "<eou>" else word
@@ -129,6 +130,11 @@ def _shaded(row: Row, mask: Masker | None) -> str:
     return " ".join(shown)
 
 
+def hits_html(margins: Mapping[str, float], wanted: str) -> str:
+    """Hit types as HTML, with nats to spare or missing; `wanted` stands out."""
+    return "".join(_hit_html(name, margin, name == wanted) for name, margin in margins.items())
+
+
 def _hit_html(name: str, margin: float, is_wanted: bool) -> str:
     is_hit = margin > 0.0
     color, sign = ("0,158,115", "✓") if is_hit else ("128,128,128", "✗")
@@ -141,7 +147,7 @@ def _hit_html(name: str, margin: float, is_wanted: bool) -> str:
     )
 
 
-def _show(chart: Chart, key: str) -> None:
+def show_chart(chart: Chart, key: str) -> None:
     """A figure that is saved as those above it are."""
     pictures = str(st.session_state.get("study_pictures", "SVG")).lower()
     st.plotly_chart(chart.figure, key=key, config=saved_as(pictures, "relens"), alt=chart.alt)

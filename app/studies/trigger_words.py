@@ -19,6 +19,7 @@ from engine.studies.study import Study
 from engine.studies.word_lists import MILD_WORDS
 from engine.triggers.brute_force_study import BruteForceStudy
 from engine.triggers.causal.causal_study import TARGETS
+from engine.triggers.causal.check_study import PromptCheckStudy
 from engine.triggers.check_study import TriggerCheckStudy
 from engine.triggers.hits import HitType
 from engine.triggers.targets import read_targets
@@ -117,6 +118,8 @@ def _texts(study: Study) -> tuple[str, ...]:
     """Targets that somebody typed; of a check all of them, since it does not know where they come from."""
     if isinstance(study, TriggerCheckStudy):
         return tuple(" ".join(pair.target) for pair in study.pairs)
+    if isinstance(study, PromptCheckStudy):
+        return tuple(asked.target for asked in study.texts)
     texts = getattr(study, "targets", ())
     return texts if isinstance(texts, tuple) else ()
 

@@ -162,7 +162,7 @@ def _difference(told: Sequence[float], found: Sequence[float]) -> float | None:
 
 
 def agreement(rows: Sequence[Mapping[str, Any]], digits: str = "float32") -> list[str]:
-    """Whether scores come out as they were told. rows: with a "difference"; digits: the format they were computed in."""
+    """Whether scores come out as they were told. rows: with "difference"; digits: the format they were computed in."""
     compared = [row["difference"] for row in rows if row["difference"] is not None]
     if not compared:
         return []

@@ -39,7 +39,7 @@ def score(losses: ReplyLosses, trigger: Sequence[int], inputs: InputScores | Non
 def score_text(losses: ReplyLosses, text: str, inputs: InputScores | None = None) -> Score:
     """The score of any text in the slot of the prompt, as people's tokenizers encode it.
 
-    Raises `QueryError`, `LimitError` and `ModelError` for a text that is empty, too long, or changed by the chat format.
+    Raises errors with a sentence for a text that is empty, too long, or changed by the chat format.
     """
     if not text:
         raise QueryError("There is no text to put into the prompt.")
@@ -82,7 +82,8 @@ def told_score(
 ) -> dict[str, Any]:
     """The score of a text as a row tells it (see the module). Raises as `score_text` does.
 
-    input_tokens are those of the judge, of which the last ones have the input_log_probs.
+    input_tokens are those of the judge, of which the last ones have the input_log_probs. ends: whether the last of the
+    target's tokens is the end of the text.
     """
     prompt, found = losses.prompt, score_text(losses, text, inputs)
     trigger = prompt.ids_of(text)
@@ -93,6 +94,7 @@ def told_score(
         "trigger_ids": list(trigger),
         "trigger_tokens": [prompt.tokenizer.token_text(token) for token in trigger],
         "target_tokens": [prompt.tokenizer.token_text(token) for token in prompt.target],
+        "ends": prompt.ends,
         "prompt": prompt.frame.around(text),
         "nll": -found.average,
         "token_log_probs": list(found.token_log_probs),

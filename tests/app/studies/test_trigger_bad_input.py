@@ -45,9 +45,10 @@ FIELDS = {
     },
     "trigger-check": {"text": ["pairs"], "number": []},
     "causal-triggers": {
-        "text": ["targets", "template", "encoder_decoder"],
+        "text": ["targets", "template", "judge", "encoder_decoder"],
         "number": ["free", "evaluations", "seeds", "seed"],
     },
+    "prompt-check": {"text": ["texts", "template"], "number": []},
     "relaxation": {"text": [], "number": ["count", "steps", "penalty", "mal_penalty", "seed"]},
     "brute-force": {
         "text": ["corpus_path", "mal_path"],

@@ -20,6 +20,7 @@ from engine.triggers.ablation_findings import effort_cells
 from engine.triggers.ablation_study import AblationStudy
 from engine.triggers.brute_force_study import BruteForceStudy
 from engine.triggers.causal.causal_study import CausalTriggerStudy
+from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.causal.template import Template
@@ -114,7 +115,15 @@ def check(dialogue_model):
     return TriggerCheckStudy(model="toy", pairs=pairs)
 
 
-STUDIES = ("training", "brute_force", "relaxation", "causal", "ablation", "check")
+@pytest.fixture
+def prompt_check():
+    texts = (CheckedText(" on the mat", " the log"), CheckedText("x", "idiot cat", (-1.0, -2.0, -3.0)))
+    return PromptCheckStudy(
+        texts=texts, template=CAUSAL.template, hit_type=HitType("io", "avg"), thresholds=CAUSAL.thresholds
+    )
+
+
+STUDIES = ("training", "brute_force", "relaxation", "causal", "ablation", "check", "prompt_check")
 FIGURES = {
     "training": ["How sure it is", "Learning"],
     "brute_force": ["What it can be made to say", "Learning"],
@@ -128,6 +137,7 @@ FIGURES = {
         "How the losses fall",
     ],
     "check": [],
+    "prompt_check": [],
 }
 
 
@@ -193,7 +203,9 @@ def holds(study: Study, model: str) -> None:
 
 def test_the_fields_hold_the_study(asked):
     name, study = asked
-    holds(study, {"training": "letters", "brute_force": "characters", "causal": "m"}.get(name, "toy"))
+    holds(
+        study, {"training": "letters", "brute_force": "characters", "causal": "m", "prompt_check": "m"}.get(name, "toy")
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,6 +214,7 @@ def test_the_fields_hold_the_study(asked):
         (DialogueModelStudy(name="x", context="mlp-query", dropout=0.3, pairs=7, seed=4, recipe=PAPER), "x"),
         (dataclasses.replace(CAUSAL, method=GreedyCoordinateGradient(7, 9), stop_at_hit=True, ascii_only=False), "m"),
         (dataclasses.replace(CAUSAL, hit_type=HitType("io", "avg", 9), evaluations=500_000, seeds=300), "m"),
+        (dataclasses.replace(CAUSAL, judge="smollm2-135m"), "m"),
         (BruteForceStudy(depth=6, pairs=None, noise=0.0, context="general", recipe=PAPER), "characters"),
     ],
 )

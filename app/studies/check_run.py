@@ -1,0 +1,84 @@
+"""Checks that a card asks for: a run of its own, submitted beside what it is about, and followed there.
+
+    [ how are you ]  [Score again]  [Verify]          ->  a run, whose id is in the address as "check"
+    Verified: scored anew in float32, ...
+
+A reload finds the check again by the address. One that is about something else is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from app import narrative
+from app.components.messages import show_error
+from app.run_rows import RunRows
+from app.text import as_html, as_markdown
+from engine.errors import RelensError
+from engine.runs.specification import StudySpecification
+from engine.studies.masking import Masker
+from engine.studies.study import Study
+
+if TYPE_CHECKING:
+    from app.services import Services
+    from engine.runs.records import RunRecord
+
+#: The parameter of the address that names the run of a check.
+CHECK = "check"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check as far as it is done. position: its place in the queue, None where it does not wait."""
+
+    run: RunRecord
+    study: Study
+    rows: Sequence[Mapping[str, Any]]
+    position: int | None
+
+
+def begin_check(services: Services, model: str, check: Study) -> None:
+    """Submit a check to the queue and name it in the address; what is wrong with it is said here."""
+    try:
+        check.units()
+        run_id = services.store.submit(StudySpecification(model, check))
+    except RelensError as error:
+        show_error(error)
+        return
+    services.ensure_worker()
+    st.query_params[CHECK] = run_id
+
+
+def asked_check(services: Services, kind: str) -> Check | None:
+    """The check of the address, where it is of this kind."""
+    run_id = st.query_params.get(CHECK)
+    if not run_id:
+        return None
+    try:
+        run = services.store.get(run_id)
+        if run is None or run.specification.get("study", {}).get("kind") != kind:
+            return None
+        study = StudySpecification.from_json(run.specification).study
+        rows = RunRows(run_id)
+        rows.refresh(services.store)
+        position = services.store.queue_position(run_id) if run.status == "queued" else None
+    except RelensError as error:
+        show_error(error)
+        return None
+    return Check(run, study, rows.rows, position)
+
+
+def show_check(check: Check, mask: Masker | None) -> None:
+    """How it stands, and its verdict."""
+    if check.run.is_live or check.run.error:
+        said = narrative.status_headline(check.run, check.position)
+        st.caption(as_markdown(f"{said}{f': {check.run.error}' if check.run.error else ''}"))
+    told = "".join(
+        f"<p>{as_html(line if mask is None else mask(line))}</p>" for line in check.study.verdict(check.rows)
+    )
+    if told:
+        st.html(f'<div class="relens-findings study" data-trigger-check="{as_html(check.run.status)}">{told}</div>')

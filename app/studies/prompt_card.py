@@ -1,0 +1,150 @@
+"""One trigger of a prompt at a time, token by token; and what can be asked of the model about it.
+
+    In the prompt   Joke words mean       each token shaded by how odd it is
+    the model says: I am sorry, but ...
+
+    [ Joke words are mean ]  [Score again]  [Verify]  [Verify all]
+
+Scoring needs the model, so it is a run of its own (`engine.triggers.causal.check_study`, `app.studies.check_run`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from app.studies.check_run import asked_check, begin_check, show_check
+from app.studies.prompt_score import revealed_prompt, show_prompt_score
+from app.text import shortened
+from engine.studies.masking import Masker
+from engine.studies.study import rows_of
+from engine.triggers.causal.causal_study import SETTING, CausalTriggerStudy
+from engine.triggers.causal.check_study import MOST_CHARACTERS, MOST_TEXTS, CheckedText, PromptCheckStudy
+from engine.triggers.check_study import SCORE
+from engine.triggers.hits import Thresholds
+
+if TYPE_CHECKING:
+    from app.services import Services
+    from app.studies.view import Rows
+    from engine.runs.records import RunRecord
+
+Row = Mapping[str, Any]
+
+
+def prompt_cards(
+    services: Services, run: RunRecord, study: CausalTriggerStudy, rows: Rows, found: Rows, mask: Masker | None
+) -> bool:
+    """Draw the choice of a trigger, its card, and what was asked about it; whether an answer is still to come."""
+    st.header("One trigger at a time", anchor=False)
+    settings = {str(row["unit"]): row for row in rows_of(rows, SETTING)}
+    by_unit = {str(row["unit"]): row for row in found}
+    order = sorted(by_unit, key=lambda unit: -_searched(by_unit[unit])["margin"])
+    chosen = st.selectbox(
+        "Search",
+        order,
+        format_func=lambda unit: _label(by_unit[unit], mask),
+        key=f"causal-triggers_card_{run.id}",
+        help="The clearest hits come first, then what came closest. The card below shows the trigger that was found.",
+    )
+    unit = chosen if chosen in by_unit else order[0]
+    row = by_unit[unit]
+    with st.container(border=True, key="trigger_card"):
+        own = revealed_prompt(row, mask, f"causal-triggers_reveal_{run.id}_{unit}")
+        show_prompt_score(row, own, f"causal-triggers_card_{run.id}")
+    fingerprint = str(settings.get(unit, {}).get("fingerprint", ""))
+    return _asking(services, run, study, list(by_unit.values()), row, fingerprint, own)
+
+
+def _searched(row: Row) -> Mapping[str, Any]:
+    hit: Mapping[str, Any] = row["hits"][row["searched"]]
+    return hit
+
+
+def _label(row: Row, mask: Masker | None) -> str:
+    sign = "✓" if _searched(row)["is_hit"] else "✗"
+    target = str(row["target"]) if mask is None else mask(str(row["target"]))
+    return f"{sign} {shortened(target, 70)} · seed {row['seed']}"
+
+
+# What is asked of the model ---------------------------------------------------------------------------------------
+
+
+def _asking(
+    services: Services,
+    run: RunRecord,
+    study: CausalTriggerStudy,
+    found: Sequence[Row],
+    row: Row,
+    fingerprint: str,
+    mask: Masker | None,
+) -> bool:
+    # A masked trigger cannot be edited: what is typed would be the mask.
+    text = str(row["text"])
+    is_hidden = mask is not None and mask(text) != text
+    typed = st.text_input(
+        "Change the trigger",
+        value="" if is_hidden else text,
+        placeholder="Switch on “Show the words of this one” to begin from the trigger itself" if is_hidden else "",
+        key=f"causal-triggers_edit_{run.id}_{row['unit']}_{is_hidden}",
+        max_chars=MOST_CHARACTERS,
+        help="Another text in the same place of the same prompt, of any length, scored for the same target.",
+    )
+
+    def submit(texts: Sequence[CheckedText]) -> None:
+        check = PromptCheckStudy(
+            texts=tuple(texts)[:MOST_TEXTS],
+            template=study.template,
+            hit_type=study.hit_type,
+            ends=study.ends,
+            thresholds=Thresholds.from_json(row["thresholds"]),
+            judge=study.judge,
+            encoder_decoder=study.encoder_decoder,
+            fingerprint=fingerprint,
+        )
+        begin_check(services, run.model, check)
+
+    with st.container(horizontal=True, gap="small"):
+        if st.button(
+            "Score again",
+            icon=":material/calculate:",
+            key="causal-triggers_score_again",
+            help="Asks the model how likely the target is after the text above, by all hit types.",
+        ):
+            submit([CheckedText(typed or "", str(row["target"]))])
+        if st.button(
+            "Verify",
+            icon=":material/verified:",
+            key="causal-triggers_verify",
+            help="Puts the stored text into the prompt anew, encodes the whole, and compares every number.",
+        ):
+            submit([_stored(row)])
+        if st.button(
+            f"Verify all {min(len(found), MOST_TEXTS):,}",
+            icon=":material/verified:",
+            key="causal-triggers_verify_all",
+            help="The same for every trigger of this run.",
+        ):
+            submit([_stored(one) for one in found])
+    return _answer(services, row, mask)
+
+
+def _stored(row: Row) -> CheckedText:
+    return CheckedText(str(row["text"]), str(row["target"]), tuple(row["token_log_probs"]))
+
+
+def _answer(services: Services, row: Row, mask: Masker | None) -> bool:
+    """What the check in the address says, where it is one of this target; whether there is more to come."""
+    check = asked_check(services, PromptCheckStudy.kind)
+    if check is None:
+        return False
+    assert isinstance(check.study, PromptCheckStudy)
+    if not any(asked.target == row["target"] for asked in check.study.texts):
+        return False
+    show_check(check, mask)
+    scores = rows_of(check.rows, SCORE)
+    if len(scores) == 1:
+        with st.container(border=True, key="trigger_check_card"):
+            show_prompt_score(scores[0], mask, f"causal-triggers_check_{check.run.id}")
+    return check.run.is_live

@@ -1,0 +1,94 @@
+"""What a model makes of a text in a prompt, drawn: the text token by token, the target, its own reply, the hits.
+
+    In the prompt          Joke␣| words| mean         each token shaded by how odd it is for the judge
+    Wanted of it           I h··· you.
+    What it says itself    I am sorry, but           always taking the likeliest token
+    Hits                   ✓ every word likely (k = 1) +0.31   ✗ says it (greedy) −2.40
+
+    ▂ I ▂ h··· █ you ...   what each token of the target costs, beside T_out and T_out - log 2
+
+A row is one of a search or of a check: both tell a score in the same fields (`engine.triggers.causal.verification`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app.studies.trigger_charts import word_bars
+from app.studies.trigger_score import hits_html, shaded_words, show_chart
+from app.text import as_html
+from engine.studies.masking import Masker
+
+Row = Mapping[str, Any]
+
+#: What a row tells of a text; rows of an earlier version, which have less, are shown without their bars.
+_TOLD = ("target_tokens", "ends")
+
+
+def show_prompt_score(row: Row, mask: Masker | None, key: str) -> None:
+    """All of it, one below the other. key: of the widgets, with something appended."""
+    st.html(prompt_score_html(row, mask))
+    if all(name in row for name in _TOLD):
+        show_chart(word_bars([target_bars(row, mask)], mask), f"{key}_bars")
+
+
+def revealed_prompt(row: Row, mask: Masker | None, key: str) -> Masker | None:
+    """What hides the words of this row: none of them, once a reader asked to see this one alone."""
+    texts = [str(row[name]) for name in ("text", "target", "reply")]
+    if mask is None or all(mask(text) == text for text in texts):
+        return mask
+    is_shown = st.toggle(
+        "Show the words of this one",
+        key=key,
+        help="The words of this trigger, its target and its reply alone; all others stay masked.",
+    )
+    return None if is_shown else mask
+
+
+def target_bars(row: Row, mask: Masker | None) -> dict[str, Any]:
+    """The row as bars want it: a label for each token of the target."""
+    tokens = [str(token) for token in row["target_tokens"]]
+    labels = tokens if mask is None else mask.pieces(tokens)
+    if row["ends"]:
+        labels = [*labels[:-1], "end"]
+    return {
+        "target": [row["target"]],
+        "labels": labels,
+        "token_log_probs": row["token_log_probs"],
+        "threshold_out": row["thresholds"]["out"],
+    }
+
+
+def prompt_score_html(row: Row, mask: Masker | None) -> str:
+    """The score as HTML, everything in it escaped."""
+
+    def shown(text: str) -> str:
+        return as_html(text if mask is None else mask(text))
+
+    margins = {name: float(hit["margin"]) for name, hit in row["hits"].items()}
+    is_said = bool(row["hits"]["o-greedy"]["is_hit"])
+    agrees = "which is the target" if is_said else "which is not the target"
+    return (
+        '<div data-trigger-card="1">'
+        '<p style="margin:0 0 .2rem"><b>In the prompt</b>, shaded by how odd each token is in a text by itself</p>'
+        f'<p style="line-height:2.1;margin:0 0 .6rem">{_shaded(row, mask)}</p>'
+        f'<p style="margin:0 0 .6rem"><b>Wanted of it</b> &nbsp;“{shown(str(row["target"]))}”</p>'
+        f'<p style="margin:0 0 .6rem"><b>What it says itself</b>, always taking the likeliest token: '
+        f"“{shown(str(row['reply'])) or 'nothing'}”, {agrees}.</p>"
+        '<p style="margin:0 0 .2rem"><b>Hits</b>, with nats to spare or missing</p>'
+        f'<p style="line-height:2.1;margin:0">{hits_html(margins, str(row["searched"]))}</p></div>'
+    )
+
+
+def _shaded(row: Row, mask: Masker | None) -> str:
+    """The judge's tokens with what they cost; what comes before the first that is scored, as it is."""
+    log_probs = [float(value) for value in row["input_log_probs"]]
+    if "input_tokens" not in row or not 0 < len(log_probs) <= len(row["input_tokens"]):
+        return as_html(str(row["text"]) if mask is None else mask(str(row["text"])))
+    tokens = [str(token) for token in row["input_tokens"]]
+    labels = tokens if mask is None else mask.pieces(tokens)
+    first = len(labels) - len(log_probs)
+    return " ".join([as_html("".join(labels[:first])), shaded_words(labels[first:], log_probs)]).strip()

