@@ -21,6 +21,7 @@ from app.studies.view import Figure, Rows, StudyView, Table
 from engine.counted import counted
 from engine.errors import QueryError, RegexError
 from engine.language.syntax import parse_regex
+from engine.studies.find_words import find_words
 from engine.studies.memorization import NEW_TOKENS, MemorizationStudy
 from engine.studies.memorization_findings import curves, findings, recall_curves
 from engine.studies.study import Study
@@ -34,7 +35,9 @@ class MemorizationView(StudyView):
     introduction = (
         "A model knows some texts by heart. This study looks for such texts in two ways, for the same time. A search "
         "goes through the strings of a pattern from the likeliest on; sampling lets the model write and keeps what "
-        "fits. What both find is checked, so the answer says how many true finds each makes a second."
+        "fits. What counts as a find is for you to choose: any match, which nobody checks and the model may have made "
+        "up, or only what is in a text, on a list, of a form or on the web. The answer says how many finds each makes "
+        "a second."
     )
     notice = ""
 
@@ -89,11 +92,11 @@ class MemorizationView(StudyView):
         found = findings(rows)
         if not any(one.tally.attempts for one in found):
             return []
-        known = recall_curves(rows)
+        known, words = recall_curves(rows), find_words(rows)
         return [
             *([charts.recall(known)] if known else []),
-            charts.valid_over_time(curves(rows), found),
-            charts.throughput(found),
+            charts.finds_over_time(curves(rows), found, words),
+            charts.throughput(found, words),
             charts.attempts_and_repeats(found),
         ]
 
@@ -103,7 +106,7 @@ class MemorizationView(StudyView):
         if not found:
             return []
         strings = strings_table(rows)
-        return [methods_table(found), *([strings] if len(strings.frame) else [])]
+        return [methods_table(found, find_words(rows)), *([strings] if len(strings.frame) else [])]
 
 
 VIEW = MemorizationView()

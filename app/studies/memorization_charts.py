@@ -1,13 +1,13 @@
 """The figures of a memorization study: what was found by when, how fast, how often again, and how much of all there is.
 
-    valid strings
+    finds
       280 |            ______ shortest path
           |      _____|
        22 | ____|=========== sampled, 16 tokens
           +----------------- seconds
 
-Pure functions of what `engine.studies.memorization_findings` counted. A method has its hue, its dashes and its mark on
-every figure, so that none is told by colour alone.
+Pure functions of what `engine.studies.memorization_findings` counted, and of what a find is called. A method has its
+hue, its dashes and its mark on every figure, so that none is told by colour alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from app.charts import BLUE, GREEN, LEGEND, MARGINS, ORANGE, PINK, RED, SKY, Cha
 from app.narrative import duration_text, probability_text
 from app.studies.view import Figure
 from app.text import as_plotly
-from engine.counted import counted
+from engine.studies.find_words import FindWords
 from engine.studies.memorization import SEARCH
 from engine.studies.memorization_findings import Curve, MethodFinding, RecallCurve, best_sampled
 
@@ -42,34 +42,34 @@ class _Line:
     values: Sequence[float]
 
 
-def valid_over_time(curves: Sequence[Curve], found: Sequence[MethodFinding]) -> Figure:
-    """Different valid strings by seconds, a step line for each method (ReLM figures 5 and 10)."""
+def finds_over_time(curves: Sequence[Curve], found: Sequence[MethodFinding], words: FindWords) -> Figure:
+    """Different finds by seconds, a step line for each method (ReLM figures 5 and 10)."""
     figure = _step_lines([_Line(curve.method, curve.unit == SEARCH, curve.seconds, curve.valid) for curve in curves])
     figure.update_xaxes(title="Seconds of finding", rangemode="tozero")
-    figure.update_yaxes(title="Different valid strings", rangemode="tozero")
-    sentence = _over_time_sentence(curves, found)
-    return Figure("Valid strings over time", sentence, Chart(figure, f"One line for each method. {sentence}"))
+    figure.update_yaxes(title=f"Different {words.many}", rangemode="tozero")
+    sentence = _over_time_sentence(curves, found, words)
+    if any(curve.unit == SEARCH for curve in curves):
+        sentence = _with_caution(sentence, words)
+    title = f"{words.many[0].upper()}{words.many[1:]} over time"
+    return Figure(title, sentence, Chart(figure, f"One line for each method. {sentence}"))
 
 
-def _over_time_sentence(curves: Sequence[Curve], found: Sequence[MethodFinding]) -> str:
+def _over_time_sentence(curves: Sequence[Curve], found: Sequence[MethodFinding], words: FindWords) -> str:
     by_unit = {curve.unit: curve for curve in curves}
     search, best = by_unit.get(SEARCH), best_sampled(found)
     if search is None:
         return "The search has not begun yet."
     ends = [search.seconds[-1], *([by_unit[best.unit].seconds[-1]] if best else [])]
     when = min(ends)
-    told = (
-        f"After {duration_text(when)} the search had found "
-        f"{counted(search.at(when), 'different valid string', 'different valid strings')}"
-    )
+    told = f"After {duration_text(when)} the search had found {words.different(search.at(when))}"
     if best is not None:
         return f"{told}, the best of sampling ({best.method}) {by_unit[best.unit].at(when):,}."
     sampled = [one for one in found if one.unit != SEARCH and one.tally.attempts]
     return f"{told}, sampling none." if sampled else f"{told}."
 
 
-def throughput(found: Sequence[MethodFinding]) -> Figure:
-    """Different valid strings a second, with the ratio to the best sampled method (ReLM figure 6)."""
+def throughput(found: Sequence[MethodFinding], words: FindWords) -> Figure:
+    """Different finds a second, with the ratio to the best sampled method (ReLM figure 6)."""
     begun = [one for one in found if one.seconds > 0.0]
     best = best_sampled(begun)
     labels = [f"{one.valid_a_second:.3g}" + (f", {one.ratio:.2g} ×" if one.ratio is not None else "") for one in begun]
@@ -95,20 +95,26 @@ def throughput(found: Sequence[MethodFinding]) -> Figure:
     )
     _name_lines(figure, [f"{one.method} (best n)" if one == best else one.method for one in begun])
     most = max((one.valid_a_second for one in begun), default=0.0)
-    figure.update_xaxes(title="Different valid strings a second", range=[0, 1.3 * most or 1.0])
+    figure.update_xaxes(title=f"Different {words.many} a second", range=[0, 1.3 * most or 1.0])
     figure.update_layout(height=_height(len(begun)), margin=MARGINS, bargap=0.25, showlegend=False)
     search = next((one for one in begun if one.unit == SEARCH), None)
     if search is None:
         sentence = "Nothing was measured yet."
     elif best is None:
-        sentence = f"The search finds {search.valid_a_second:.3g} different valid strings a second"
+        sentence = f"The search finds {search.valid_a_second:.3g} different {words.many} a second"
         sentence += "; sampling found none, so there is no ratio." if len(begun) > 1 else "."
     else:
         sentence = (
-            f"The search finds {search.valid_a_second:.3g} different valid strings a second, {search.ratio:.2g} times "
+            f"The search finds {search.valid_a_second:.3g} different {words.many} a second, {search.ratio:.2g} times "
             f"what sampling does with its best number of tokens ({best.method}: {best.valid_a_second:.3g})."
         )
+    if search is not None:
+        sentence = _with_caution(sentence, words)
     return Figure("How fast", sentence, Chart(figure, sentence))
+
+
+def _with_caution(sentence: str, words: FindWords) -> str:
+    return f"{sentence} {words.caution}" if words.caution else sentence
 
 
 def attempts_and_repeats(found: Sequence[MethodFinding]) -> Figure:

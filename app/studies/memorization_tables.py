@@ -11,6 +11,7 @@ from app.studies.view import Rows, Table
 from app.tables import shown_text
 from app.text import shortened
 from engine.percent import percent
+from engine.studies.find_words import MATCHING, FindWords, find_words
 from engine.studies.memorization import MATCH, SEARCH
 from engine.studies.memorization_findings import MethodFinding
 from engine.studies.study import ROW, UNIT, current_rows
@@ -20,15 +21,15 @@ MOST_LINES = 1_000
 _EXCERPT = 300
 
 
-def methods_table(found: Sequence[MethodFinding]) -> Table:
+def methods_table(found: Sequence[MethodFinding], words: FindWords) -> Table:
     """One line for each method."""
     columns: dict[str, list[Any]] = {
         "Method": [one.method for one in found],
         "Attempts": [one.tally.attempts for one in found],
         "Matches": [one.tally.matches for one in found],
         "Different": [one.tally.new for one in found],
-        "Valid": [one.tally.new_valid for one in found],
-        "Valid a second": [round(one.valid_a_second, 3) for one in found],
+        words.column: [one.tally.new_valid for one in found],
+        f"{words.column} a second": [round(one.valid_a_second, 3) for one in found],
         "Against best n": [None if one.ratio is None else round(one.ratio, 2) for one in found],
         "Attempts that match": [_percent(one.completion_rate) for one in found],
         "Repeats": [_percent(one.duplicate_share) for one in found],
@@ -46,9 +47,9 @@ def methods_table(found: Sequence[MethodFinding]) -> Table:
         pd.DataFrame(columns),
         {
             "Attempts": "How often it was tried; a search only tries what is a match.",
-            "Different": "Matches without those that had been found before.",
-            "Valid": "Different strings that count as a find.",
-            "Against best n": "Valid strings a second, over those of the best sampled method.",
+            words.column: "Different strings that count as a find.",
+            "Different": "Matches without those that had been found before." + (words.caution and f" {words.caution}"),
+            "Against best n": f"Different {words.many} a second, over those of the best sampled method.",
             "Repeats": "The share of the matches that had been found before.",
             "Model at work": "The share of the time in which the model computed; the rest is ours.",
         },
@@ -67,10 +68,12 @@ def strings_table(rows: Rows) -> Table:
         min((float(row["seconds"]) for unit, row in told[text].items() if unit != SEARCH), default=None)
         for text in shown
     ]
+    words = find_words(rows)
+    counts = [any(bool(row["valid"]) for row in told[text].values()) for text in shown]
     frame = pd.DataFrame(
         {
             "String": [shortened(shown_text(text), _EXCERPT) for text in shown],
-            "Valid": [any(bool(row["valid"]) for row in told[text].values()) for text in shown],
+            **({} if words is MATCHING else {words.column: counts}),
             "Search, s": [_seconds(told[text].get(SEARCH)) for text in shown],
             "Sampling, s": [None if seconds is None else round(seconds, 3) for seconds in sampled],
             "Sampled by": [", ".join(unit for unit in told[text] if unit != SEARCH) for text in shown],
@@ -81,7 +84,7 @@ def strings_table(rows: Rows) -> Table:
         title,
         frame,
         {
-            "Valid": "Whether it counts as a find.",
+            **({} if words is MATCHING else {words.column: "Whether it counts as a find."}),
             "Search, s": "When the search found it, in seconds; empty where it did not.",
             "Sampling, s": "When the quickest sampled method found it, in seconds; empty where none did.",
         },

@@ -59,7 +59,7 @@ def validator_fields(validator: Validator) -> Validator:
         wrap=True,
         key=f"{KIND}_validator",
         help="A model can make up strings of the right form. This says what makes one a find: to be in a text you "
-        "give, on a list, of a form, or a page that answers.",
+        "give, on a list, of a form, or a page that answers. With “is any match” nothing is checked.",
     )
     if chosen == LISTED:
         return _list_fields(validator if isinstance(validator, OnList) else OnList())

@@ -9,7 +9,7 @@ the likeliest on; sampling writes n tokens, n = 1, 2, 4 ... 64, and what it wrot
 
 Each method is a unit. It tells each string once, when it is first found, and counts in batches what it did:
 
-    method    model, device, and how many valid strings there are, where that is known
+    method    model, device, the validator's kind, and how many valid strings there are, where that is known
     match     text, seconds, whether it is valid; attempts, matches: how many there had been, this one included
     batch     attempts, matches, valid, new, new_valid and tokens of one batch; seconds: at its end
     summary   the sums of these, why the method ended, forwards, and the seconds that the model took of all
@@ -167,6 +167,7 @@ class MemorizationStudy(Study):
             ROW: METHOD,
             "label": unit.label,
             "known": check.known,
+            "validator": self.validator.kind,
             "model": model.name,
             "fingerprint": model.fingerprint,
             "device": str(model.device),

@@ -6,6 +6,7 @@
     sampled, 1 token          9000         0               0        0.0                0.0
 
 Everything is read off the rows (`engine.studies.memorization`), of a study under way as well as of one that is done.
+Where any match counts, all of them are valid in what follows, and the sentences call them matches (`find_words`).
 Sources: ReLM figures 5 and 10 (valid strings over time), figure 6 (their throughput), section 4.1 (duplicates and
 completion rate); for recall, Carlini et al., "The Secret Sharer".
 """
@@ -17,8 +18,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.counted import counted
 from engine.percent import percent
 from engine.query import Record
+from engine.studies.find_words import MATCHING, FindWords, find_words
 from engine.studies.memorization import BATCH, MATCH, METHOD, SEARCH, SUMMARY, Tally
 from engine.studies.study import DONE, ROW, UNIT, current_rows
 
@@ -171,25 +174,31 @@ def verdict(rows: Rows) -> tuple[str, ...]:
     search = next((finding for finding in found if finding.unit == SEARCH), None)
     if search is None or not search.seconds:
         return ("Nothing has been measured yet.",)
-    sentences = [_search_sentence(search)]
+    words = find_words(rows)
+    sentences = [_search_sentence(search, words)]
+    if words.caution and search.tally.matches:
+        sentences.append(words.caution)
     if search.known:  # a rate says little where there is an end to what can be found
         sentences += [_recall_sentence(curve) for curve in recall_curves(rows)]
     elif len(found) > 1:
-        sentences += _comparison(search, found)
+        sentences += _comparison(search, found, words)
     unfinished = [finding.method for finding in found if not finding.done]
     if unfinished:
         sentences.append(f"Still unfinished, so that the figures may change: {', '.join(unfinished)}.")
     return tuple(sentences)
 
 
-def _search_sentence(search: MethodFinding) -> str:
+def _search_sentence(search: MethodFinding, words: FindWords) -> str:
     tally = search.tally
     if not tally.matches:
         return f"In {search.seconds:.3g} seconds the search found no match."
     repeated = f"; {tally.duplicates:,} more were the same strings in other tokens" if tally.duplicates else ""
+    begin = f"In {search.seconds:.3g} seconds the search found"
+    if words is MATCHING:
+        return f"{begin} {words.different(tally.new)}{repeated}."
     return (
-        f"In {search.seconds:.3g} seconds the search found {_strings(tally.new)}, of which {tally.new_valid:,}"
-        f" ({_percent(tally.new_valid / tally.new)}) are valid{repeated}."
+        f"{begin} {counted(tally.new, 'string')}, of which {tally.new_valid:,}"
+        f" ({_percent(tally.new_valid / tally.new)}) {words.are}{repeated}."
     )
 
 
@@ -202,21 +211,21 @@ def _recall_sentence(curve: RecallCurve) -> str:
     return f"{begin} ({_percent(curve.recall[-1])}), {last}."
 
 
-def _comparison(search: MethodFinding, found: Sequence[MethodFinding]) -> list[str]:
+def _comparison(search: MethodFinding, found: Sequence[MethodFinding], words: FindWords) -> list[str]:
     sampled = [finding for finding in found if finding.unit != SEARCH]
     attempts = sum(finding.tally.attempts for finding in sampled)
     best = best_sampled(found)
     if best is None:
-        return [f"Sampling found nothing valid in {attempts:,} attempts, so the two cannot be compared by a ratio."]
+        return [f"Sampling found {words.nothing} in {attempts:,} attempts, so the two cannot be compared by a ratio."]
     if min(search.tally.new_valid, best.tally.new_valid) < FEWEST_FOR_A_RATIO:
         return [
-            f"The search found {search.tally.new_valid:,} valid, the best of sampling ({best.method})"
+            f"The search found {words.different(search.tally.new_valid)}, the best of sampling ({best.method})"
             f" {best.tally.new_valid:,}: too few to say how much faster one is."
         ]
     ratio = search.valid_a_second / best.valid_a_second
     compared = f"{ratio:.2g} times as many" if ratio >= 1.0 else f"only {ratio:.2g} times as many"
     sentence = (
-        f"That is {compared} valid strings a second as the best of sampling ({best.method}):"
+        f"That is {compared} different {words.many} a second as the best of sampling ({best.method}):"
         f" {search.valid_a_second:.3g} against {best.valid_a_second:.3g}."
     )
     duplicates = [finding for finding in sampled if finding.duplicate_share is not None]
@@ -232,10 +241,6 @@ def _comparison(search: MethodFinding, found: Sequence[MethodFinding]) -> list[s
 def _percent(share: float) -> str:
     """A share in words that does not call a few none, nor nearly all all."""
     return percent(share) if share in (0.0, 1.0) or 0.01 <= share < 0.995 else f"{100 * share:.3g} %"
-
-
-def _strings(count: int) -> str:
-    return f"{count:,} string{'' if count == 1 else 's'}"
 
 
 def _by_unit(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:

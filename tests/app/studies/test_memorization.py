@@ -20,6 +20,7 @@ from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.studies.canaries import Planted, extraction_study, made_up, query_parts
 from engine.studies.catalogue import presets
+from engine.studies.find_words import VALID
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
 from engine.studies.memorization_findings import Curve, curves, findings, recall_curves
 from engine.studies.study import Bench, Study, StudyRun
@@ -239,6 +240,19 @@ def test_the_figures_show_what_the_findings_count(rows):
         assert figure.sentence in figure.chart.alt
 
 
+def test_nothing_that_was_not_checked_is_called_valid(tiny_model_folder):
+    study = dataclasses.replace(SMALL, validator=Unchecked(), seconds=1.0)
+    unchecked = list(StudyRun(study, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+    figures, tables = VIEW.figures(unchecked, study), VIEW.tables(unchecked, study)
+    assert [figure.title for figure in figures] == ["Matches over time", "How fast", "Wasted work"]
+    assert all("Nothing was checked" in figure.sentence for figure in figures[:2])
+    drawn = [figure.title + figure.chart.alt + figure.chart.figure.to_json() for figure in figures]
+    listed = [" ".join((*table.frame.columns, *table.help.values())) for table in tables]
+    assert not any("valid" in told.lower() for told in (*drawn, *listed, *study.verdict(unchecked)))
+    assert all(set(table.help) <= set(table.frame.columns) for table in tables)
+    assert "nobody checks" in VIEW.introduction
+
+
 def test_recall_is_shown_where_it_is_known(listed_rows):
     (figure, *_) = VIEW.figures(listed_rows, LISTED)
     assert figure.title == "Known values found"
@@ -288,14 +302,14 @@ def hand_rows(count: int) -> list[dict]:
 
 def test_long_studies_stay_small_and_text_is_only_text():
     rows = hand_rows(5_000)
-    for line in memorization_charts.valid_over_time(curves(rows), findings(rows)).chart.figure.data:
+    for line in memorization_charts.finds_over_time(curves(rows), findings(rows), VALID).chart.figure.data:
         assert len(line.x) == len(line.y) == len(line.marker.size) <= memorization_charts.MOST_STEPS + 2
         assert (line.x[-1], line.y[-1]) == (50.0, 5_000)
     table = strings_table(rows)
     assert len(table.frame) == MOST_LINES
     assert table.title == "Strings, the first 1,000 of 5,001"
     assert not any("\n" in text for text in table.frame["String"])
-    assert methods_table(findings(rows)).frame["Against best n"][0] == 1.0
+    assert methods_table(findings(rows), VALID).frame["Against best n"][0] == 1.0
     for figure in VIEW.figures(rows, SMALL):
         drawn = figure.chart.figure.to_json()
         assert not any(sign in drawn for sign in ("<img", "<b>", "\\u003cb\\u003e", "<i>"))
@@ -305,7 +319,7 @@ def test_the_sentence_compares_at_a_time_that_both_have_worked():
     search = Curve(SEARCH, "shortest path", (0.0, 1.0, 2.0, 9.0, 10.0), (0, 1, 2, 3, 3))
     rows = hand_rows(4)
     sampled = Curve("sampled 1", "sampled", (0.0, 1.5, 5.0), (0, 1, 1))
-    figure = memorization_charts.valid_over_time([search, sampled], findings(rows))
+    figure = memorization_charts.finds_over_time([search, sampled], findings(rows), VALID)
     assert "After 5.0 s the search had found 2 different valid strings, the best of sampling" in figure.sentence
 
 

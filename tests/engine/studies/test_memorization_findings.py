@@ -15,9 +15,10 @@ from engine.studies.memorization_findings import best_sampled, curves, findings,
 from engine.studies.study import Bench, StudyRun
 
 
-def method(unit, batches, *, known=None, done=True, seconds=None):
+def method(unit, batches, *, known=None, done=True, seconds=None, validator="of_form"):
     """Rows of one method: `batches` are lists of (text or None, valid), one a second."""
-    rows = [{"row": "method", "label": unit, "known": known, "device": "cpu"}]
+    told = {"validator": validator} if validator else {}
+    rows = [{"row": "method", "label": unit, "known": known, "device": "cpu", **told}]
     seen: set[str] = set()
     total = Tally()
     for second, batch in enumerate(batches, start=1):
@@ -59,9 +60,36 @@ def test_each_method_is_counted_and_compared_with_the_best_n():
 def test_the_verdict_says_the_ratio_and_what_was_repeated():
     text = " ".join(verdict(SEARCHED + SHORT + LONG))
     assert "found 20 strings, of which 16 (80 %) are valid." in text
-    assert "2 times as many valid strings a second as the best of sampling (sampled 16): 4 against 2." in text
+    assert "2 times as many different valid strings a second as the best of sampling (sampled 16): 4 against 2." in text
     assert "50 % of the matches repeat an earlier one" in text
     assert "unfinished" not in text
+
+
+def test_what_nobody_checked_is_called_a_match_and_not_valid():
+    search = method(SEARCH, [[(f"s{second}.{number}", True) for number in range(5)] for second in range(4)])
+    long = [dict(row) for row in LONG]
+    for rows in (search, long):
+        rows[0]["validator"] = "unchecked"
+    text = " ".join(verdict(search + long))
+    assert "found 20 different matches. Nothing was checked: every match counts, memorized or made up." in text
+    assert "2.5 times as many different matches a second" in text
+    nothing = method("sampled 1", [[(None, False)]], validator="unchecked")
+    few = method("sampled 2", [[("a", True)]], validator="unchecked")
+    told = [
+        text,
+        *verdict(search + nothing),
+        *verdict(search + few),
+        *verdict(method(SEARCH, [[]], validator="unchecked")),
+    ]
+    assert "Sampling found no match in 1 attempts, so the two cannot be compared by a ratio." in told
+    assert not any("valid" in sentence for sentence in told)
+
+
+def test_rows_that_do_not_tell_what_was_checked_are_read_and_called_neither():
+    searched = method(SEARCH, [[("a", True), ("b", True), ("c", False)]] * 2, validator="")
+    (sentence,) = verdict(searched)
+    assert "the search found 3 strings, of which 2 (67 %) count; 3 more" in sentence
+    assert "valid" in verdict(method(SEARCH, [[("a", True)]], known=3, validator=""))[0]  # known: it was a list
 
 
 def test_a_few_in_a_thousand_are_not_called_none():
