@@ -22,7 +22,7 @@ import numpy as np
 from engine.association import chi_squared, log10_chi_squared_tail, total_variation
 from engine.query import Record
 from engine.statistics import Estimate, goodness_of_fit
-from engine.studies.bias_shares import Counted, VariantFindings, variant_findings
+from engine.studies.bias_shares import Counted, ShareDifference, VariantFindings, variant_findings
 from engine.studies.study import ROW, UNIT, done_units, rows_of
 
 Rows = Iterable[Mapping[str, Any]]
@@ -30,7 +30,11 @@ Rows = Iterable[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class SignChange(Record):
-    """A difference that has one sign in one variant and the other in another; certain: neither interval holds zero."""
+    """A difference that has one sign in one variant and the other in another.
+
+    certain: neither interval holds zero, and each that was drawn could be tested. log10_p: of the less certain of those
+    that were drawn, as corrected within its variant; None where none was, or one could not be tested.
+    """
 
     subject: str
     other: str
@@ -38,6 +42,12 @@ class SignChange(Record):
     first: Estimate
     second: Estimate
     certain: bool
+    log10_p: float | None = None
+
+    @property
+    def size(self) -> float:
+        """How large it is where it is smaller, as a share."""
+        return min(abs(self.first.value), abs(self.second.value))
 
 
 @dataclass(frozen=True)
@@ -116,11 +126,26 @@ def _compare(first: VariantFindings, second: VariantFindings) -> Comparison:
         )
         top[subject] = tuple(first.outcomes[int(np.argmax(values))] for values in (before, after))
     changes = tuple(
-        SignChange(one.subject, one.other, one.outcome, one.value, another.value, one.is_certain and another.is_certain)
+        _sign_change((first, one), (second, another))
         for one, another in zip(first.differences, second.differences, strict=True)
         if one.value.value * another.value.value < 0.0
     )
     return Comparison(first.unit, second.unit, distances, log10_p, swapped, top, changes)
+
+
+def _sign_change(*sides: tuple[VariantFindings, ShareDifference]) -> SignChange:
+    (_, one), (_, another) = sides
+    drawn = [difference.log10_p_holm for variant, difference in sides if not variant.exact]
+    tested = [log10_p for log10_p in drawn if log10_p is not None]
+    return SignChange(
+        one.subject,
+        one.other,
+        one.outcome,
+        one.value,
+        another.value,
+        certain=one.is_certain and another.is_certain and len(tested) == len(drawn),
+        log10_p=max(tested) if tested and len(tested) == len(drawn) else None,
+    )
 
 
 def _same(first: VariantFindings, second: VariantFindings, subject: str) -> float | None:

@@ -157,7 +157,8 @@ def _changes(findings: BiasFindings, reference: VariantFindings, variants: Seque
     if compared and not sentences:
         sentences.append(
             f"Compared with the answer {_way(reference)}, no other variant that has enough draws turns a difference"
-            f" around, or moves as much as {100 * _MOVED:.0f} % of the probability, beyond what chance would do."
+            f" of a percentage point or more around, or moves as much as {100 * _MOVED:.0f} % of the probability,"
+            " beyond what chance would do."
         )
     return sentences
 
@@ -165,9 +166,13 @@ def _changes(findings: BiasFindings, reference: VariantFindings, variants: Seque
 def _change(reference: VariantFindings, variant: VariantFindings, comparison: Comparison, least: float) -> str:
     """What is otherwise in this variant and beyond chance; "" for nothing."""
     begin = _begin(_way(variant)) + (" (exact)" if variant.exact else " (by samples)")
-    certain = [change for change in comparison.sign_changes if change.certain]
+    certain = [
+        change
+        for change in comparison.sign_changes
+        if change.certain and change.size >= _NEGLIGIBLE and (change.log10_p is None or change.log10_p <= least)
+    ]
     if certain:
-        largest = max(certain, key=lambda change: min(abs(change.first.value), abs(change.second.value)))
+        largest = max(certain, key=lambda change: change.size)
         more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
         return (
             f"{begin}, the difference between {largest.subject} and {largest.other} turns around for"

@@ -184,6 +184,47 @@ def test_comparisons():
     )
 
 
+def test_a_difference_too_small_to_speak_of_does_not_turn_around():
+    first = rows_of_table(Variant(exact=True), [[0.3, 0.3, 0.4], [0.30001, 0.29999, 0.4]])
+    second = rows_of_table(Variant(Encoding.ALL, exact=True), [[0.30001, 0.29999, 0.4], [0.3, 0.3, 0.4]])
+    assert bias_findings(first + second).comparisons[0].sign_changes[0].certain  # of two facts, however small
+    assert "turns around" not in verdict(first, second)
+    larger = rows_of_table(Variant(Encoding.ALL, exact=True), [[0.33, 0.27, 0.4], [0.27, 0.33, 0.4]])
+    first = rows_of_table(Variant(exact=True), [[0.28, 0.32, 0.4], [0.32, 0.28, 0.4]])
+    assert "turns around for art, and 1 more" in verdict(first, larger)
+
+
+def test_many_looks_at_samples_do_not_make_a_difference_turn_around():
+    """Differences of a point and a half, and samples of 1,000 draws of one and the same distribution."""
+    outcomes = tuple("abcdefghij")
+    shares = np.full((2, 10), 0.1)
+    shares[1] += np.tile([0.015, -0.015], 5)
+    exact = rows_of_table(Variant(exact=True), shares.tolist(), outcomes=outcomes)
+    plain, claimed = 0, 0
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        samples = [
+            rows_of_table(way, generator.multinomial(1000, shares[0], size=2).tolist(), outcomes=outcomes)
+            for way in SAMPLED[:4]
+        ]
+        found = bias_findings([row for rows in (exact, *samples) for row in rows])
+        plain += any(change.certain for one in found.comparisons[:4] for change in one.sign_changes)
+        claimed += any("turns around" in line for line in bias_verdict(found))
+    assert plain >= 8
+    assert claimed <= 2
+
+
+def test_what_cannot_be_tested_does_not_turn_around():
+    exact = rows_of_table(Variant(exact=True), [[0.5, 0.48, 0.02], [0.44, 0.48, 0.08]])
+    rare = rows_of_table(CANONICAL, [[46, 45, 9], [52, 48, 0]])
+    found = bias_findings(exact + rare)
+    assert found.variants[1].differences[2].is_certain
+    (comparison,) = found.comparisons
+    (change,) = [one for one in comparison.sign_changes if one.outcome == "math"]
+    assert not change.certain
+    assert change.log10_p is None
+
+
 def test_a_comparison_with_an_exact_distribution():
     exact = Variant(exact=True)
     same = rows_of_table(exact, [[18, 52, 30], [32, 38, 30]])
