@@ -20,7 +20,7 @@ from engine.counted import counted
 from engine.statistics import Estimate
 from engine.studies.bias_findings import BiasFindings
 from engine.studies.bias_shares import VariantFindings
-from engine.studies.bias_verdict import FEWEST_EFFECTIVE
+from engine.studies.bias_verdict import carries_conclusion, lacks_draws
 
 _HUES = (BLUE, ORANGE, GREEN, PINK, RED, SKY)
 _MARKS = ("circle", "diamond", "square", "triangle-up", "x", "star")
@@ -63,7 +63,7 @@ def share_figure(findings: BiasFindings) -> Figure | None:
         "What is said of whom",
         "How likely each outcome is for each subject, one picture for each way to ask. Where the marks of a line lie"
         " apart, the subject makes a difference. Lines through marks are 95 % intervals, and exact answers need none."
-        " Ways to ask that have too few draws for a conclusion have a scale of their own.",
+        " Ways to ask with too few draws for a conclusion, or with draws missing, have a scale of their own.",
         chart,
     )
 
@@ -81,7 +81,8 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
         found = {(one.subject, one.other, one.outcome): one for one in variant.differences}
         for place, (subject, other) in enumerate(pairs):
             differences = [found[subject, other, outcome] for outcome in outcomes]
-            certain += sum(one.is_certain for one in differences)
+            filled = [one.is_certain and carries_conclusion(variant) for one in differences]
+            certain += sum(filled)
             _marks(
                 figure,
                 _cell(panel, variants),
@@ -94,7 +95,7 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
                     for one in differences
                 ],
                 len(pairs),
-                filled=[one.is_certain for one in differences],
+                filled=filled,
             )
         row, column = _cell(panel, variants)
         figure.add_vline(x=0, line={"color": _GREY, "width": 1}, row=row, col=column)
@@ -136,7 +137,7 @@ def _same_scale(figure: go.Figure, variants: Sequence[VariantFindings]) -> None:
     """One scale for all that carry a conclusion, and one for the others, whose intervals would squeeze these."""
     firsts: dict[bool, str] = {}
     for panel, variant in enumerate(variants):
-        first = firsts.setdefault(_carries(variant), f"x{panel + 1}" if panel else "x")
+        first = firsts.setdefault(carries_conclusion(variant), f"x{panel + 1}" if panel else "x")
         row, column = _cell(panel, variants)
         figure.update_xaxes(matches=first, row=row, col=column)
 
@@ -177,14 +178,9 @@ def _title(variant: VariantFindings) -> str:
     way, _, how = variant.label.removesuffix(")").rpartition(" (")
     encodings, _, rest = way.partition(" with")
     prefix, _, edited = f"with{rest}".partition(", ")
-    last = ", ".join(part for part in (edited, how, "" if _carries(variant) else "too few draws") if part)
+    weakness = "" if carries_conclusion(variant) else "draws missing" if lacks_draws(variant) else "too few draws"
+    last = ", ".join(part for part in (edited, how, weakness) if part)
     return "<br>".join(as_plotly(line) for line in (encodings, prefix, last))
-
-
-def _carries(variant: VariantFindings) -> bool:
-    """Whether enough draws stand behind a variant for any conclusion."""
-    worth = [account.effective_samples or 0.0 for account in variant.accounts]
-    return variant.exact or min(worth, default=0.0) >= FEWEST_EFFECTIVE
 
 
 def _marks(
@@ -249,7 +245,7 @@ def _axes(kind: str, variants: Sequence[VariantFindings]) -> dict[str, object]:
     for panel, variant in enumerate(variants):
         name = f"xaxis{panel + 1}" if panel else "xaxis"
         changes |= {f"{name}.type": kind, f"{name}.autorange": kind == "linear"}
-        alike = [one for one in variants if _carries(one) == _carries(variant)]
+        alike = [one for one in variants if carries_conclusion(one) == carries_conclusion(variant)]
         positive = [share.share.value for one in alike for share in one.shares if share.share.value > 0.0]
         if kind == "log" and positive:
             most = max(share.share.high for one in alike for share in one.shares)

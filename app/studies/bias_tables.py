@@ -9,6 +9,7 @@ from app.studies.view import Table
 from engine.association import AssociationTest
 from engine.studies.bias_findings import BiasFindings
 from engine.studies.bias_shares import VariantFindings
+from engine.studies.bias_verdict import FEWEST_EFFECTIVE
 
 _TESTS = {
     "chi-squared": "chi-squared",
@@ -93,7 +94,8 @@ def account_table(findings: BiasFindings) -> Table:
                 {
                     "Way to ask": variant.label,
                     "Subject": account.subject,
-                    "Draws": account.draws or None,
+                    "Draws": account.ended_draws or None,
+                    "Wanted": account.draws or None,
                     "Worth": account.effective_samples,
                     "Led nowhere": account.failed,
                     "Ambiguous": account.ambiguous,
@@ -106,7 +108,9 @@ def account_table(findings: BiasFindings) -> Table:
             ]
         ),
         {
-            "Worth": f"{term('effective sample size')} Below 100 they carry no conclusion.",
+            "Draws": "How many draws have ended. Where fewer have than were wanted, they carry no conclusion: those "
+            "that end first are no random part of all.",
+            "Worth": f"{term('effective sample size')} Below {FEWEST_EFFECTIVE:.0f} they carry no conclusion.",
             "Ambiguous": "The share of what was found that is as near to one reading as to another; it is left out.",
             "Not gone through": "Of an exact distribution: the most that what was not looked at could be.",
             "Led nowhere": "Draws that came to a point from which nothing of the template could be written.",

@@ -54,7 +54,8 @@ class BiasStudy(Study):
     in the other variants, where nearly every draw takes its own (the paper: 5,000 in all). tolerance: as in
     `Distribution`. boundary: TOKEN makes the prefix a finished prompt in the tokenizer's own encoding; FREE encodes the
     whole string as one, in the encodings of the variant (the paper's). end_of_text: whether the text has to end
-    after the outcome (the paper's does). seconds: at most for one subject in one variant; None for no limit.
+    after the outcome (the paper's does). seconds: at most for one subject in one variant; None for no limit. A sample
+    ends with its draws; an exact distribution has the default limit of expansions beside.
     position_draws: prefixes drawn in each of the three ways to see where edits fall, 0 for none.
     """
 
@@ -163,10 +164,13 @@ class BiasStudy(Study):
             ROW: "variant",
             "label": variant.label,
             **variant.to_json(),
+            "draws": 0 if variant.exact else self._draws(variant),
             "subjects": list(self.subjects),
             "outcomes": list(self.outcomes),
         }
         limits = Limits(seconds=self.seconds)
+        if not variant.exact:  # thousands of draws are wanted in full, and their number bounds what they can take
+            limits = replace(limits, expansions=None)
         joint = self.query(variant)
         compiled = compile_query(joint, bench.model.tokenizer, limits, bench.compiler)
         reader = Reader(joint, compiled.language, limits)
@@ -195,8 +199,11 @@ class BiasStudy(Study):
             return Distribution(self.tolerance)
         # Subjects with the same seed would be drawn alike, and differ less than independent samples do.
         seed = random.Random(f"{self.seed} {variant.key} {subject}").getrandbits(32)
+        return Sampling(self._draws(variant), seed)
+
+    def _draws(self, variant: Variant) -> int:
         cheap = variant.encoding is Encoding.CANONICAL and not variant.edited
-        return Sampling(self.draws if cheap else self.costly_draws, seed)
+        return self.draws if cheap else self.costly_draws
 
     def _match(self, match: Match, asked: int, reader: Reader) -> Row:
         groups = reader.read(match.text).groups

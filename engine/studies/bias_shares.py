@@ -79,13 +79,15 @@ class ShareDifference(Record):
 class SubjectAccount(Record):
     """How much stands behind the shares of one subject.
 
-    draws: that were wanted, 0 of an exact distribution; failed: those that led nowhere. effective_samples: how many of
-    equal weight would say as much, None where exact. ambiguous: the share of the weight of what could not be told.
-    open_share: of an exact distribution, the most that what was not gone through could be, as a share of all.
+    draws: that were wanted, 0 of an exact distribution; ended_draws: those that have ended; failed: those among them
+    that led nowhere. effective_samples: how many of equal weight would say as much, None where exact. ambiguous: the
+    share of the weight of what could not be told. open_share: of an exact distribution, the most that what was not gone
+    through could be, as a share of all. ended: why the answer ended, "drawn" for a whole sample, "" while it is sought.
     """
 
     subject: str
     draws: int
+    ended_draws: int
     failed: int
     effective_samples: float | None
     ambiguous: float
@@ -93,6 +95,11 @@ class SubjectAccount(Record):
     forwards: int
     seconds: float
     ended: str
+
+    @property
+    def lacks_draws(self) -> bool:
+        """Whether draws are missing. Those that end first are no random part of all: the sampler works depth first."""
+        return self.effective_samples is not None and self.ended != "drawn"
 
 
 @dataclass(frozen=True)
@@ -144,7 +151,7 @@ def variant_findings(
             shares.append(OutcomeShare(subject, outcome, share, int(part.draws)))
         weights[place] = [part.weight for part in drawn.told]
         squares[place] = [part.squares for part in drawn.told]
-        accounts.append(_account(subject, drawn, account, remaining, exact))
+        accounts.append(_account(subject, drawn, {**head, **account}, remaining))
     findings = VariantFindings(
         unit,
         head["label"],
@@ -220,20 +227,25 @@ class _Drawn:
         return _Sums(*(sum(column) for column in zip(*(part.columns for part in self.told), strict=True)))
 
 
-def _account(subject: str, drawn: _Drawn, account: Mapping[str, Any], remaining: float, exact: bool) -> SubjectAccount:
-    whole, untold = drawn.whole, drawn.untold
+def _account(subject: str, drawn: _Drawn, told: Mapping[str, Any], remaining: float) -> SubjectAccount:
+    """told: by the rows, of the variant and of this subject."""
+    whole, untold, exact = drawn.whole, drawn.untold, bool(told["exact"])
+    failed = int(told.get("failed", 0))
+    ended_draws = 0 if exact else int(whole.draws + untold.draws) + failed
     found = whole.weight + untold.weight
     effective = whole.weight**2 / whole.squares if whole.squares else 0.0
     return SubjectAccount(
         subject,
-        draws=0 if exact else int(account.get("samples", whole.draws + untold.draws)),
-        failed=int(account.get("failed", 0)),
+        # Rows of before do not tell how many were wanted.
+        draws=0 if exact else int(told.get("draws", ended_draws)),
+        ended_draws=ended_draws,
+        failed=failed,
         effective_samples=None if exact else effective,
         ambiguous=untold.weight / found if found else 0.0,
         open_share=remaining / (found + remaining) if found + remaining else 0.0,
-        forwards=int(account.get("forwards", 0)),
-        seconds=float(account.get("seconds_total", 0.0)),
-        ended=str(account.get("ended", "")),
+        forwards=int(told.get("forwards", 0)),
+        seconds=float(told.get("seconds_total", 0.0)),
+        ended=str(told.get("ended", "")),
     )
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from engine.statistics import Estimate
 from engine.studies.bias_findings import BiasFindings, Comparison
-from engine.studies.bias_shares import ShareDifference, VariantFindings
+from engine.studies.bias_shares import ShareDifference, SubjectAccount, VariantFindings
 
 #: Certain is what chance would make less often than this, after Holm's correction.
 SIGNIFICANT = math.log10(0.05)
@@ -36,7 +36,8 @@ def bias_verdict(findings: BiasFindings) -> list[str]:
     variants = [variant for variant in findings.variants if variant.accounts and any(s.count for s in variant.shares)]
     if not variants:
         return ["Nothing was found, so nothing can be said."]
-    reference = next((variant for variant in variants if variant.exact), variants[0])
+    carrying = [variant for variant in variants if carries_conclusion(variant)]
+    reference = next((variant for variant in variants if variant.exact), (*carrying, *variants)[0])
     sentences = _of_exact(reference) if reference.exact else _of_sample(reference)
     others = [variant for variant in variants if variant is not reference]
     agreeing = [variant for variant in others if variant.exact and _agree(reference, variant)]
@@ -58,9 +59,9 @@ def bias_verdict(findings: BiasFindings) -> list[str]:
         )
     samples = [variant for variant in others if not variant.exact]
     for variant in samples:
-        if _carries(variant):
+        if carries_conclusion(variant):
             sentences += _of_sample(variant)
-    weak = [variant for variant in samples if not _carries(variant)]
+    weak = [variant for variant in samples if not carries_conclusion(variant) and not lacks_draws(variant)]
     if weak:
         worth = _list([f"{_way(variant)} (worth {_effective(variant):.0f} of equal weight)" for variant in weak])
         sentences.append(f"Too few draws for any conclusion: {worth}.")
@@ -84,7 +85,9 @@ def _of_exact(variant: VariantFindings) -> list[str]:
 
 def _of_sample(variant: VariantFindings) -> list[str]:
     begin = f"By samples, {_way(variant)}"
-    if not _carries(variant):
+    if lacks_draws(variant):
+        return [f"{begin}: draws are missing, so nothing is concluded."]
+    if not carries_conclusion(variant):
         return [f"{begin}: the draws are worth only {_effective(variant):.0f} of equal weight, too few to conclude."]
     test, strength = variant.tests[0], variant.cramers_v
     if test.degrees_of_freedom < 1:
@@ -126,7 +129,11 @@ def _caveats(variant: VariantFindings) -> list[str]:
             f"{_begin(_way(variant))}, up to {100 * ambiguous:.0f} % of what was found is as near to one reading as"
             " to another and was left out."
         )
-    failed = max((account.failed / account.draws for account in variant.accounts if account.draws), default=0.0)
+    if missing := [account for account in variant.accounts if account.lacks_draws]:
+        sentences.append(_missing_draws(variant, missing))
+    failed = max(
+        (account.failed / account.ended_draws for account in variant.accounts if account.ended_draws), default=0.0
+    )
     if failed >= 0.01:
         sentences.append(f"{_begin(_way(variant))}, up to {100 * failed:.0f} % of the draws of a subject led nowhere.")
     unfinished = max(account.open_share for account in variant.accounts)
@@ -140,12 +147,27 @@ def _caveats(variant: VariantFindings) -> list[str]:
     return sentences
 
 
+def _missing_draws(variant: VariantFindings, missing: Sequence[SubjectAccount]) -> str:
+    told = [
+        f"{account.ended_draws:,}"
+        + (f" of {account.draws:,}" if account.draws > account.ended_draws else "")
+        + f" draws for {account.subject}"
+        for account in missing
+    ]
+    limits = sorted({account.ended for account in missing} & {"expansions", "seconds"})
+    when = f"had ended at the limit of {_list(limits)}" if limits else "have ended"
+    return (
+        f"{_begin(_way(variant))}, only {_list(told)} {when}. Draws that end first are no random part of all, so"
+        " nothing is concluded from them."
+    )
+
+
 def _changes(findings: BiasFindings, reference: VariantFindings, variants: Sequence[VariantFindings]) -> list[str]:
     """What is otherwise than in the reference."""
     compared = [
         (variant, comparison)
         for variant in variants
-        if variant is not reference and _carries(variant) and _carries(reference)
+        if variant is not reference and carries_conclusion(variant) and carries_conclusion(reference)
         for comparison in findings.comparisons
         if {comparison.first, comparison.second} == {reference.unit, variant.unit}
     ]
@@ -206,9 +228,14 @@ def _agree(first: VariantFindings, second: VariantFindings) -> bool:
     )
 
 
-def _carries(variant: VariantFindings) -> bool:
-    """Whether a conclusion can be drawn from it at all."""
-    return variant.exact or _effective(variant) >= FEWEST_EFFECTIVE
+def carries_conclusion(variant: VariantFindings) -> bool:
+    """Whether a conclusion can be drawn from it at all: not of few draws, nor of those that happened to end first."""
+    return variant.exact or (not lacks_draws(variant) and _effective(variant) >= FEWEST_EFFECTIVE)
+
+
+def lacks_draws(variant: VariantFindings) -> bool:
+    """Whether draws of some subject are missing."""
+    return any(account.lacks_draws for account in variant.accounts)
 
 
 def _effective(variant: VariantFindings) -> float:

@@ -12,6 +12,7 @@ from app.studies.bias_tables import power_text
 from engine.query import Boundary, Decoding, Edits, Encoding
 from engine.studies.bias import PRESETS, BiasStudy
 from engine.studies.bias_variants import Variant
+from engine.studies.bias_verdict import FEWEST_EFFECTIVE
 
 STUDY = BiasStudy(subjects=("man", "<b>woman</b>"), outcomes=("art", r"\$x\$"), variants=(Variant(),))
 EXACT, SAMPLED = Variant(exact=True), Variant(Encoding.ALL, edited=True)
@@ -198,3 +199,19 @@ def test_a_logarithmic_scale_shows_every_share_and_no_interval_that_reaches_zero
         low, high = log[f"{axis}.range"]
         assert 10**low < 0.25
         assert 0.75 <= 10**high < 2.0
+
+
+def test_draws_that_are_missing_are_shown_as_missing():
+    cut = [dict(row) for row in rows_of(SAMPLED, {name: (3000, 1000 * place) for place, name in enumerate(FEW, 1)})]
+    for row in cut:
+        if row["row"] == "account":
+            row["ended"] = "seconds"
+        if row["row"] == "variant":
+            row["draws"] = 9000
+    figures = VIEW.figures(cut, STUDY)
+    assert "draws missing" in figures[0].chart.figure.to_json()
+    assert "; 0 do not hold zero" in figures[1].chart.alt
+    (table,) = [table for table in VIEW.tables(cut, STUDY) if table.title == "What stands behind it"]
+    assert list(table.frame["Draws"]) == [4000, 5000]
+    assert list(table.frame["Wanted"]) == [9000, 9000]
+    assert f"Below {FEWEST_EFFECTIVE:.0f} they" in table.help["Worth"]

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from engine import Boundary, Edits, Encoding, compile_query, load_model
+from engine import Boundary, Edits, Encoding, compile_query, load_model, search_run
 from engine.errors import QueryError, RegexError
 from engine.query import Decoding
 from engine.studies.bias import POSITIONS, PRESET_NOTES, PRESETS, BiasStudy
@@ -364,3 +364,19 @@ def test_the_embedded_model():
         assert other.share.low - 0.02 <= one.share.value <= other.share.high + 0.02
     assert sampled.tests[0].log10_p < -5
     assert sampled.cramers_v.low - 0.03 <= exact.cramers_v.value <= sampled.cramers_v.high + 0.03
+
+
+@pytest.mark.parametrize("variant", [SAMPLED[-1], EXACT[-1]], ids=lambda variant: variant.key)
+def test_a_sample_ends_with_its_draws_and_tells_how_many_were_wanted(tiny, monkeypatch, variant):
+    limits = []
+
+    def searched(*arguments, **named):
+        limits.append(arguments[3])
+        return search(*arguments, **named)
+
+    search = search_run.search
+    monkeypatch.setattr(search_run, "search", searched)
+    rows = rows_for(replace(STUDY, costly_draws=7, seconds=None), tiny, variant)
+    assert [(limit.expansions is None, limit.seconds) for limit in limits] == [(not variant.exact, None)] * 2
+    assert rows_of(rows, "variant")[0]["draws"] == (0 if variant.exact else 7)
+    assert {row["ended"] for row in rows_of(rows, "account")} == {"exhausted" if variant.exact else "drawn"}

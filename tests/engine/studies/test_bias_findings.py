@@ -337,6 +337,52 @@ def test_a_verdict_does_not_build_on_few_draws():
     assert "worth only 1 of equal weight" in verdict(heavy)
 
 
+def cut_short(rows, drawn_of: dict[str, int], ended: str) -> list[dict[str, Any]]:
+    """The rows of a sample of which so many draws were wanted, with an account that says why some are missing."""
+    rows = [dict(row) for row in rows]
+    for row in rows:
+        if row["row"] == "variant":
+            row["draws"] = max(drawn_of.values())
+        if row["row"] == "account" and drawn_of[row["asked"]] > row["samples"]:
+            row["ended"] = ended
+    return rows
+
+
+@pytest.mark.parametrize("ended", ["seconds", "expansions"])
+def test_a_sample_that_was_cut_carries_no_conclusion(ended):
+    cut = cut_short(rows_of_table(CANONICAL, LARGE), {"man": 6000, "woman": 5000}, ended)
+    (found,) = bias_findings(cut).variants
+    man = found.accounts[0]
+    assert (man.draws, man.ended_draws, man.lacks_draws) == (6000, 5000, True)
+    said = verdict(cut)
+    assert "draws are missing, so nothing is concluded" in said
+    assert f"only 5,000 of 6,000 draws for man had ended at the limit of {ended}. Draws that end first are no" in said
+    assert "likelier" not in said
+    assert "Too few draws" not in said
+    beside = verdict(rows_of_table(Variant(exact=True), LARGE), cut)
+    assert "turns" not in beside
+    assert "5,000 of 6,000" in beside
+    whole = rows_of_table(ALL, LARGE)
+    assert "art is 14.0 points likelier for woman" in verdict(cut, whole)
+
+
+def test_a_sample_that_was_cut_is_told_by_rows_that_do_not_say_how_many_were_wanted():
+    rows = rows_of_table(CANONICAL, LARGE)
+    for row in rows:
+        if row["row"] == "account":
+            row["ended"] = "seconds"
+    said = verdict(rows)
+    assert "only 5,000 draws for man and 5,000 draws for woman had ended at the limit of seconds" in said
+    assert "likelier" not in said
+
+
+def test_a_sample_that_is_under_way_carries_no_conclusion_yet():
+    rows = [row for row in rows_of_table(CANONICAL, LARGE) if row["row"] not in ("account", "done")]
+    said = verdict(rows)
+    assert "draws for man" in said
+    assert "likelier" not in said
+
+
 def test_a_verdict_says_how_draws_are_counted():
     rows = rows_of_table(CANONICAL, LARGE)
     assert any("counted as they came" in line for line in bias_verdict(bias_findings(rows, "draws")))
