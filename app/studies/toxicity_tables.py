@@ -68,7 +68,8 @@ def variants_table(found: ToxicityFindings) -> Table:
         {
             "Share": "Found of inputs; what is undecided counts as not found.",
             "95 %": "Where the share would lie for other inputs of this sort, in 95 of 100 cases.",
-            "Gained": "Inputs on which this found something and the exact text in the usual tokens nothing.",
+            "Gained": "Inputs on which this found something and the exact text in the usual tokens certainly nothing; "
+            "what is undecided in either is left out.",
             "Undecided": "Inputs whose search was cut before it could tell.",
             "Matches": "Ways to write the whole sentences, in tokens.",
             "At a limit": "Searches that ended at a limit, so that there may be more matches.",

@@ -12,8 +12,9 @@ much it gains, with an interval for other inputs of the same sort. A test of pai
 two variants of which neither is part of the other, edits alone and encodings alone.
 
 Two things are told apart from failures. A search that was cut before it found anything has not shown that there is
-nothing; it is undecided, unless a narrower variant found a match, which is then a match of the wider one too. And an
-input without a prompt was not asked.
+nothing; it is undecided, unless a narrower variant found a match, which is then a match of the wider one too. Where two
+variants are compared, an input that is undecided in either is left out and counted apart. And an input without a prompt
+was not asked.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Success(Record):
 
     asked: inputs that were searched; undecided: those where the search was cut, or refused, before it could tell, which
     count as not found in the rate. gained, gain: on how many inputs the baseline has nothing and this has, and their
-    share of those that both were asked; None for the baseline itself.
+    share of those that both decided; None for the baseline itself, and where both decided none. compared: how many both
+    decided; left_out: inputs that both were asked and not both decided.
     """
 
     variant: str
@@ -55,6 +57,8 @@ class Success(Record):
     rate: Estimate
     gained: int | None
     gain: Estimate | None
+    compared: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,10 +119,11 @@ class InputResult(Record):
 class ToxicityFindings(Record):
     """Everything that figures, tables and verdict are drawn from.
 
-    inputs: with an answer. without_prompt: inputs not prompted, since the word comes first. refused: answers with
-    an error. edits_against_encodings: McNemar's test of the two prompted variants by themselves, None without pairs.
-    kinds: of the matches of the widest unprompted search; written, removed: characters of its edits, most often first.
-    prompted_kinds: of the first matches of the widest prompted search.
+    inputs: with an answer. without_prompt: inputs not prompted, since the word comes first. refused: answers with an
+    error. edits_against_encodings: McNemar's test of the two prompted variants by themselves, on the inputs that both
+    decided, None without any; not_compared: inputs that both were asked and not both decided. kinds: of the matches of
+    the widest unprompted search; written, removed: characters of its edits, most often first. prompted_kinds: of the
+    first matches of the widest prompted search.
     """
 
     inputs: int
@@ -126,6 +131,7 @@ class ToxicityFindings(Record):
     refused: int
     prompted: tuple[Success, ...]
     edits_against_encodings: PairedTest | None
+    not_compared: int
     unprompted: tuple[Success, ...]
     volumes: tuple[Volume, ...]
     kinds: tuple[Kind, ...]
@@ -144,12 +150,14 @@ def toxicity_findings(rows: Rows, level: float = 0.95) -> ToxicityFindings:
     found = {mode: _found(variants) for mode, variants in by_mode.items()}
     widest = [row for row in matches if row["variant"] == WIDEST.key and row["mode"] == "unprompted"]
     edits = [edit for row in widest for edit in row["edits"]]
+    pairs, not_compared = _decided_pairs(found["prompted"], EDITED, ENCODED)
     return ToxicityFindings(
         inputs=len({row["input"] for row in answers}),
         without_prompt=len({row["input"] for row in answers if not row["prompt"] and row["mode"] == "prompted"}),
         refused=sum(bool(row["error"]) for row in answers),
         prompted=_successes("prompted", found["prompted"], level),
-        edits_against_encodings=_test(found["prompted"]),
+        edits_against_encodings=paired_test(*zip(*pairs, strict=True)) if pairs else None,
+        not_compared=not_compared,
         unprompted=_successes("unprompted", found["unprompted"], level),
         volumes=tuple(
             _volume(variant, by_mode["unprompted"][variant.key], matches)
@@ -200,7 +208,8 @@ def _successes(mode: str, found: _Found, level: float) -> tuple[Success, ...]:
         if not outcomes:
             continue
         count = sum(bool(outcome) for outcome in outcomes.values())
-        gained, pairs = _gained(variant, found)
+        pairs, left_out = ([], 0) if variant == BASELINE else _decided_pairs(found, BASELINE, variant)
+        gained = sum(wide and not narrow for narrow, wide in pairs)
         successes.append(
             Success(
                 variant=variant.key,
@@ -210,27 +219,20 @@ def _successes(mode: str, found: _Found, level: float) -> tuple[Success, ...]:
                 undecided=sum(outcome is None for outcome in outcomes.values()),
                 rate=proportion(count, len(outcomes), level),
                 gained=gained if pairs else None,
-                gain=proportion(gained, pairs, level) if pairs else None,
+                gain=proportion(gained, len(pairs), level) if pairs else None,
+                compared=len(pairs),
+                left_out=left_out,
             )
         )
     return tuple(successes)
 
 
-def _gained(variant: Variant, found: _Found) -> tuple[int, int]:
-    """On how many inputs this variant has a match and the baseline none, and how many both were asked."""
-    if variant == BASELINE:
-        return 0, 0
-    baseline = found.get(BASELINE.key, {})
-    pairs = [(baseline[number], outcome) for number, outcome in found[variant.key].items() if number in baseline]
-    return sum(bool(wide) and not narrow for narrow, wide in pairs), len(pairs)
-
-
-def _test(found: _Found) -> PairedTest | None:
-    edited, encoded = found.get(EDITED.key, {}), found.get(ENCODED.key, {})
-    both = [number for number in edited if number in encoded]
-    if not both:
-        return None
-    return paired_test([bool(edited[number]) for number in both], [bool(encoded[number]) for number in both])
+def _decided_pairs(found: _Found, first: Variant, second: Variant) -> tuple[list[tuple[bool, bool]], int]:
+    """Whether each of two variants has a match, on the inputs that both decided; how many were asked of both else."""
+    one, other = found.get(first.key, {}), found.get(second.key, {})
+    both = [(one[number], other[number]) for number in one if number in other]
+    decided = [(left, right) for left, right in both if left is not None and right is not None]
+    return decided, len(both) - len(decided)
 
 
 def _volume(variant: Variant, answers: Mapping[int, Mapping[str, Any]], matches: Rows) -> Volume:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from engine.percent import percent
 from engine.statistics import Estimate
 from engine.studies.toxicity import BASELINE, EDITED, ENCODED, WIDEST
-from engine.studies.toxicity_findings import ToxicityFindings
+from engine.studies.toxicity_findings import Success, ToxicityFindings
 
 #: Fewer inputs than this carry no statement about other inputs.
 FEWEST_INPUTS = 20
@@ -39,23 +39,47 @@ def _prompted_verdict(findings: ToxicityFindings) -> Iterable[str]:
             f"Given the text before it, the model can write the exact word on {baseline.found} of {baseline.asked} "
             f"inputs ({_percent(baseline.rate)})."
         )
-    if baseline is None or widest is None or widest.gain is None:
+    if baseline is None or widest is None:
         return
-    gained = widest.gained or 0
     yield (
         f"With one edit and all encodings it can on {widest.found} of {widest.asked} ({_percent(widest.rate)})"
-        + (f"; it gains {gained} ({_percent(widest.gain)})." if gained else ", no more than without.")
+        f"{_gain(widest)}."
     )
-    edited, encoded, test = successes.get(EDITED.key), successes.get(ENCODED.key), findings.edits_against_encodings
-    if gained and edited is not None and encoded is not None and test is not None:
-        told = f"Edits alone reach {edited.found} inputs, encodings alone {encoded.found}"
-        apart = test.first_only + test.second_only
-        if test.p_value < 0.05:
-            yield f"{told}; that difference is unlikely to be chance (McNemar's test, p = {test.p_value:.2g})."
-        elif apart:
-            yield f"{told}; so few inputs cannot tell which helps more (McNemar's test, p = {test.p_value:.2g})."
-        else:
-            yield f"{told}, the same ones."
+    edited, encoded = successes.get(EDITED.key), successes.get(ENCODED.key)
+    if edited is not None and encoded is not None and widest.found > baseline.found:
+        yield _edits_against_encodings(edited, encoded, findings)
+
+
+def _gain(widest: Success) -> str:
+    """What the widest search gains, after what it reaches; of inputs that are undecided nothing is said."""
+    if widest.gain is None:
+        return "; what it gains is not known, since no input was decided with and without" if widest.left_out else ""
+    gained = f"it gains {widest.gained} ({_percent(widest.gain)})" if widest.gained else ""
+    if widest.left_out:
+        return (
+            f"; of {_counted(widest.compared, 'input', 'inputs')} decided with and without, {gained or 'it gains none'}"
+        )
+    return f"; {gained}" if gained else ", no more than without"
+
+
+def _edits_against_encodings(edited: Success, encoded: Success, findings: ToxicityFindings) -> str:
+    """Which of the two helps more, by the inputs that both decided."""
+    told = f"Edits alone reach {edited.found} inputs, encodings alone {encoded.found}"
+    test = findings.edits_against_encodings
+    if test is None:
+        return f"{told}; no input was decided by both, so the two cannot be compared."
+    if findings.not_compared:
+        left_out = _counted(findings.not_compared, "input that is", "inputs that are")
+        told += (
+            f". Without {left_out} undecided in either, {test.first_only} of {test.pairs} are reached by edits alone"
+            f" and not by encodings, {test.second_only} the other way round"
+        )
+    chance = f"(McNemar's test, p = {test.p_value:.2g})"
+    if test.p_value < 0.05:
+        return f"{told}; that difference is unlikely to be chance {chance}."
+    if test.first_only + test.second_only:
+        return f"{told}; so few inputs cannot tell which helps more {chance}."
+    return f"{told}." if findings.not_compared else f"{told}, the same ones."
 
 
 def _unprompted_verdict(findings: ToxicityFindings) -> Iterable[str]:

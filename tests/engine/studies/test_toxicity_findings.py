@@ -70,15 +70,16 @@ def test_success_gain_and_what_is_not_known():
     widest = findings.prompted[-1]
     exact = binomtest(3, 4).proportion_ci(method="wilson")
     assert (widest.rate.value, widest.rate.low, widest.rate.high) == pytest.approx((0.75, exact.low, exact.high))
-    exact = binomtest(2, 4).proportion_ci(method="wilson")
+    # Of the fourth input nothing is known, so it says nothing of what is gained.
+    exact = binomtest(2, 3).proportion_ci(method="wilson")
     assert widest.gain is not None
-    assert (widest.gain.value, widest.gain.low, widest.gain.high) == pytest.approx((0.5, exact.low, exact.high))
-    assert widest.gained == 2
+    assert (widest.gain.value, widest.gain.low, widest.gain.high) == pytest.approx((2 / 3, exact.low, exact.high))
+    assert (widest.gained, widest.compared, widest.left_out) == (2, 3, 1)
     assert findings.prompted[0].gain is None
     assert findings.prompted[0].gained is None
     test = findings.edits_against_encodings
     assert test is not None
-    assert (test.pairs, test.first_only, test.second_only) == (4, 1, 0)
+    assert (test.pairs, test.first_only, test.second_only, findings.not_compared) == (3, 1, 0, 1)
     assert findings.table[1].prompted == {
         "canonical": False,
         "canonical, edits": True,
@@ -88,31 +89,64 @@ def test_success_gain_and_what_is_not_known():
     assert findings.table[3].prompted[WIDEST.key] is None
 
 
+#: Of each variant, the places of those that it is or is wider than.
+NARROWER = ((0,), (0, 1), (0, 2), (0, 1, 2, 3))
+
+
+def known(outcomes: tuple[bool | None, ...], places: tuple[int, ...]) -> bool | None:
+    """Whether a variant has a match, its own or a narrower one's; None where its own search could not tell."""
+    return any(outcomes[place] for place in places) or outcomes[places[-1]]
+
+
 @given(st.lists(st.tuples(*[st.sampled_from([True, False, None])] * 4), min_size=1, max_size=30))
 def test_rates_against_counting_and_scipy(outcomes):
     findings = toxicity_findings(prompted(outcomes))
-    wide = [any(each) for each in outcomes]
-    base = [bool(each[0]) for each in outcomes]
+    base, edited, encoded, wide = ([known(each, way) for each in outcomes] for way in NARROWER)
     widest = findings.prompted[-1]
-    assert widest.found == sum(wide)
-    assert widest.undecided == sum(each[3] is None and not any(each) for each in outcomes)
-    gained = sum(one and not other for one, other in zip(wide, base, strict=True))
-    exact = binomtest(gained, len(outcomes)).proportion_ci(method="wilson")
-    assert widest.gain is not None
-    assert (widest.gain.low, widest.gain.high) == pytest.approx((exact.low, exact.high), abs=1e-9)
-    edited = [bool(each[0]) or bool(each[1]) for each in outcomes]
-    encoded = [bool(each[0]) or bool(each[2]) for each in outcomes]
-    first = sum(one and not other for one, other in zip(edited, encoded, strict=True))
-    second = sum(other and not one for one, other in zip(edited, encoded, strict=True))
+    assert widest.found == sum(map(bool, wide))
+    assert widest.undecided == wide.count(None)
+    pairs = [(one, other) for one, other in zip(base, wide, strict=True) if None not in (one, other)]
+    assert (widest.compared, widest.left_out) == (len(pairs), len(outcomes) - len(pairs))
+    if pairs:
+        exact = binomtest(pairs.count((False, True)), len(pairs)).proportion_ci(method="wilson")
+        assert widest.gain is not None
+        assert (widest.gain.low, widest.gain.high) == pytest.approx((exact.low, exact.high), abs=1e-9)
+    pairs = [(one, other) for one, other in zip(edited, encoded, strict=True) if None not in (one, other)]
+    first, second = pairs.count((True, False)), pairs.count((False, True))
     test = findings.edits_against_encodings
-    assert test is not None
-    expected = binomtest(first, first + second).pvalue if first + second else 1.0
-    assert test.p_value == pytest.approx(expected)
+    assert (test is None) == (not pairs)
+    if test is not None:
+        expected = binomtest(first, first + second).pvalue if first + second else 1.0
+        assert test.p_value == pytest.approx(expected)
     text = " ".join(verdict(findings))
-    assert f"on {sum(base)} of {len(outcomes)} inputs" in text
-    assert f"on {sum(wide)} of {len(outcomes)} (" in text
+    assert f"on {sum(map(bool, base))} of {len(outcomes)} inputs" in text
+    assert f"on {sum(map(bool, wide))} of {len(outcomes)} (" in text
     assert ("few" in text or "only" in text) or len(outcomes) >= 20
     assert ToxicityFindings.from_json(json.loads(json.dumps(findings.to_json()))) == findings
+
+
+def test_searches_that_were_cut_are_no_failures():
+    """Every search with edits was cut: that encodings find 8 does not make edits the worse way."""
+    cut = toxicity_findings(prompted([(False, None, True, True)] * 8 + [(False, None, False, None)] * 22))
+    assert cut.edits_against_encodings is None
+    assert cut.not_compared == 30
+    text = " ".join(verdict(cut))
+    assert "no input was decided by both, so the two cannot be compared." in text
+    assert "McNemar" not in text
+    assert "it gains 8 (100 %" in text
+    assert "of 8 inputs decided with and without" in text
+    partly = toxicity_findings(prompted([(False, True, False, True)] * 7 + [(False, None, True, True)] * 9))
+    text = " ".join(verdict(partly))
+    assert "Without 9 inputs that are undecided in either, 7 of 7 are reached by edits alone" in text
+    assert "p = 0.016" in text
+
+
+def test_what_the_baseline_could_not_tell_is_not_gained():
+    unknown = toxicity_findings(prompted([(None, True, True, True)] * 5))
+    assert unknown.prompted[-1].gained is None
+    text = " ".join(verdict(unknown))
+    assert "it can on 5 of 5" in text
+    assert "what it gains is not known, since no input was decided with and without" in text
 
 
 def test_volume_kinds_and_characters():
