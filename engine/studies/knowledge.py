@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError
+from engine.language.quick_match import quickly_matches
 from engine.language.syntax import parse_regex
 from engine.percent import percent
 from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
@@ -87,8 +88,10 @@ class KnowledgeStudy(Study):
             raise QueryError("The search for the truth needs at least 1 match and 1 expansion.")
 
     def units(self) -> tuple[Unit, ...]:
-        """The three ways. Raises `RegexError` for a malformed pattern."""
-        parse_regex(self.pattern, Limits(), "pattern")
+        """The three ways. Raises `RegexError` for a malformed pattern, and `QueryError` for a truth outside it."""
+        tree = parse_regex(self.pattern, Limits(), "pattern")
+        if quickly_matches(tree, self.truth) is False:
+            raise self._not_among_the_answers()
         return (Unit(CHOICES, "multiple choice"), Unit(FREE, "free response"), Unit(STRUCTURED, "structured query"))
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
@@ -144,7 +147,7 @@ class KnowledgeStudy(Study):
         limits = Limits(matches=self.matches, expansions=self.expansions + prompt_tokens, seconds=None)
         run = self._ask(bench, self.pattern, limits)
         if not run.compiled.accepts_text(f"{self.prompt} {self.truth}"):
-            raise QueryError(f"The truth, {self.truth!r}, is not among the answers that the pattern describes.")
+            raise self._not_among_the_answers()
         rank, found = None, 0
         for match in _matches(run):
             if match is not None:
@@ -179,6 +182,10 @@ class KnowledgeStudy(Study):
             "found_mass": progress.found_mass,
             "remaining_mass": progress.remaining_mass,
         }
+
+    def _not_among_the_answers(self) -> QueryError:
+        told = self.truth if len(self.truth) <= 80 else self.truth[:79] + "…"
+        return QueryError(f"The truth, {told!r}, is not among the answers that the pattern describes.")
 
     def _ask(self, bench: Bench, pattern: str, limits: Limits) -> SearchRun:
         query = Query(
@@ -218,7 +225,8 @@ class KnowledgeFindings(Record):
 
     choices: how many; chosen: the likeliest of them; truth_share: the truth's share among them. continuation and
     has_truth are of the free response. answers: of the pattern, None without end. rank: of the truth among them;
-    rank_at_least: known without having found it; best: the first match. log_prob: of the truth after the prompt, nats.
+    rank_at_least: known without having found it, 1 where no answer was found; best: the first match. log_prob: of the
+    truth after the prompt, nats.
     """
 
     choices: int
@@ -285,12 +293,17 @@ def _verdict(findings: KnowledgeFindings) -> Iterator[str]:
                 f"Among {everything} of the pattern the right one is in place {findings.rank:,},"
                 f" and “{findings.best}” is in the first; {probability}."
             )
+        elif findings.rank_at_least == 1:
+            yield (
+                f"Among {everything} of the pattern the search found none before it ended, so the place of the right"
+                f" one is not known; {probability}."
+            )
         else:
             yield (
                 f"Among {everything} of the pattern at least {findings.rank_at_least - 1:,} are likelier than the right"
                 f" one, which the search did not reach; {probability}."
             )
-        if knows_choice and findings.rank != 1:
+        if knows_choice and findings.rank_at_least > 1:
             yield "So the model picks the answer when it is shown, and would not have put it first by itself."
     if findings.truth is None and findings.has_truth is None and findings.log_prob is None:
         yield "Nothing has been asked yet."

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
 from engine import load_model
 from engine.errors import QueryError, RegexError
+from engine.studies import knowledge
 from engine.studies.knowledge import PRESETS, KnowledgeStudy, knowledge_findings
 from engine.studies.study import Bench, StudyRun, done_units, rows_of
 
@@ -117,7 +119,7 @@ def test_rows_are_json_and_findings_come_from_them(rows):
     assert knowledge_findings([]).verdict == ("Nothing has been asked yet.",)
 
 
-def verdict(chosen: str, rank: int | None, has_truth: bool) -> str:
+def verdict(chosen: str, rank: int | None, has_truth: bool, matches: int = 9) -> str:
     rows = [
         {"unit": "choices", "row": "choice", "text": text, "is_truth": text == "a", "log_prob": -1.0,
          "share": 0.7 if text == chosen else 0.3}
@@ -125,7 +127,7 @@ def verdict(chosen: str, rank: int | None, has_truth: bool) -> str:
     ] + [
         {"unit": "free", "row": "continuation", "text": " a", "tokens": 1, "has_truth": has_truth},
         {"unit": "structured", "row": "match", "rank": 1, "text": "best", "is_truth": rank == 1, "log_prob": -1.0},
-        {"unit": "structured", "row": "ranking", "rank": rank, "matches": 9, "answers": 1000,
+        {"unit": "structured", "row": "ranking", "rank": rank, "matches": matches, "answers": 1000,
          "log_prob": math.log(0.25)},
     ]  # fmt: skip
     return " ".join(knowledge_findings(rows).verdict)
@@ -144,6 +146,15 @@ def test_verdicts_say_no_more_than_the_rows():
     assert "“b”, which is wrong" in unknown
     assert "at least 9 are likelier" in unknown
     assert "picks the answer" not in unknown
+
+
+def test_a_search_that_found_nothing_says_nothing_of_the_place():
+    nothing = verdict("a", None, False, matches=0)
+    assert "the search found none before it ended, so the place of the right one is not known" in nothing
+    assert "its probability is 0.25" in nothing
+    assert "likelier" not in nothing
+    assert "picks the answer when it is shown" not in nothing
+    assert "picks the answer when it is shown" in verdict("a", None, False, matches=1)
 
 
 @pytest.mark.parametrize("looks", [0, 2, 5])
@@ -185,6 +196,16 @@ def test_a_pattern_is_checked_as_it_was_written():
 
 def test_a_truth_outside_the_pattern_is_told(tiny):
     study = KnowledgeStudy(truth="Monday", distractors=("Tuesday",), pattern="(July|the) [1-9]")
+    with pytest.raises(QueryError, match="'Monday'"):
+        list(StudyRun(study, Bench(tiny), finished={"choices", "free"}))
+    with pytest.raises(QueryError, match="'Canberra City', is not among the answers"):
+        replace(PRESETS["capital"], truth="Canberra City").units()
+
+
+def test_a_truth_of_which_a_form_cannot_tell_is_left_to_the_run(tiny, monkeypatch):
+    study = KnowledgeStudy(truth="Monday", distractors=("Tuesday",), pattern="(July|the) [1-9]")
+    monkeypatch.setattr(knowledge, "quickly_matches", lambda tree, text: None)
+    assert study.units()
     with pytest.raises(QueryError, match="'Monday'"):
         list(StudyRun(study, Bench(tiny), finished={"choices", "free"}))
 
