@@ -15,9 +15,11 @@ from app.studies.cloze_settings import cloze_settings, work_sentence
 from app.studies.fields import all_fields
 from app.studies.view import Figure, Rows, StudyView, Table
 from app.text import visible
+from engine.counted import counted
 from engine.studies.allowed_files import check_files
 from engine.studies.cloze import ANSWER, LABELS, ClozeStudy
 from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult, cloze_findings
+from engine.studies.passages import can_be_an_answer
 from engine.studies.study import Study, rows_of
 
 #: Characters of a passage that are shown, counted from its end, which is where the answer is asked for.
@@ -26,7 +28,7 @@ _SHOWN = 160
 _VARIANTS_HELP = {
     "Way of asking": "Which words may be the answer.",
     "Found": "Passages whose first answer is the last word.",
-    "Passages": "Those that could be asked.",
+    "Passages": "Those that could be asked and answered.",
     "Share": "Found of passages. What is undecided counts as not found.",
     "95 %": "Were the passages drawn anew from where these come from, the true share would lie within such bounds in "
     "95 of 100 cases (Wilson's interval).",
@@ -34,6 +36,7 @@ _VARIANTS_HELP = {
     "At most": "The share, were all undecided passages found.",
     "Listed": "Passages whose last word is among the answers, in whichever place.",
     "Not asked": "Passages that could not be asked this way, such as those beyond what the model can read.",
+    "Not answerable": "Passages that end in a word that is not of plain letters, which no answer can be.",
     "Expansions": "How often the model was asked what comes next, on average for a passage, its context left out.",
 }
 _COMPARISONS_HELP = {
@@ -62,8 +65,13 @@ class ClozeView(StudyView):
         with all_fields():
             asked = cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
             check_files(asked)  # before it is read
-            total = len(asked.read())
-        st.caption(work_sentence(asked, total))
+            passages = asked.read()
+        st.caption(work_sentence(asked, len(passages)))
+        if impossible := sum(not passage.can_be_answered for passage in passages):
+            st.caption(
+                f"{counted(impossible, 'passage ends', 'passages end')} in a word that is not of plain letters alone."
+                " No answer can be such a word, so these are left out of the shares."
+            )
         return asked
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
@@ -108,6 +116,7 @@ def _variants_table(results: Sequence[VariantResult]) -> pd.DataFrame:
             "At most": [probability_text(result.at_most) for result in results],
             "Listed": [result.truth_listed for result in results],
             "Not asked": [result.errors for result in results],
+            "Not answerable": [result.unanswerable for result in results],
             "Expansions": [round(result.expansions) for result in results],
         }
     )
@@ -173,7 +182,9 @@ def _answers(row: Mapping[str, Any] | None) -> str:
 def _place(row: Mapping[str, Any] | None) -> str:
     if row is None or row["error"]:
         return ""
-    return "–" if row["rank"] is None else str(row["rank"])
+    if row["rank"] is None:
+        return "–" if can_be_an_answer(str(row["truth"])) else "not answerable"
+    return str(row["rank"])
 
 
 def _finite(log_prob: float | None) -> float:

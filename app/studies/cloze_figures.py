@@ -22,7 +22,7 @@ from app.studies.view import Figure, Rows
 from app.text import as_plotly, shortened, visible
 from engine.counted import counted
 from engine.studies.cloze import ANSWER, LABELS
-from engine.studies.cloze_findings import Comparison, VariantResult, WordShare
+from engine.studies.cloze_findings import Comparison, VariantResult, WordShare, is_counted
 from engine.studies.study import rows_of
 
 _GREY = "#8A939B"
@@ -204,10 +204,10 @@ def places_figure(rows: Rows) -> Figure:
 
 
 def place_counts(rows: Rows) -> dict[str, Counter[str]]:
-    """How many passages of each way have the truth in which place; what could not be asked is left out."""
+    """How many passages of each way have the truth in which place; what could not be asked or answered is left out."""
     counts: dict[str, Counter[str]] = {}
     for row in rows_of(rows, ANSWER):
-        if not row["error"]:
+        if is_counted(row):
             counts.setdefault(row["variant"], Counter())[_place(row)] += 1
     return {way: counts[way] for way in LABELS if way in counts}
 

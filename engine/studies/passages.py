@@ -62,13 +62,18 @@ class Passage(Record):
 
     @property
     def can_be_answered(self) -> bool:
-        """Whether the word is one of plain letters."""
-        return bool(_LETTERS.fullmatch(self.word))
+        """See `can_be_an_answer`."""
+        return can_be_an_answer(self.word)
 
     @property
     def context_words(self) -> tuple[str, ...]:
         """The different words of plain letters in the context, as they first come."""
         return tuple(dict.fromkeys(_WORDS.findall(self.context)))
+
+
+def can_be_an_answer(word: str) -> bool:
+    """Whether the word is one of plain letters: neither "1969" nor "don't" is."""
+    return bool(_LETTERS.fullmatch(word))
 
 
 def split_passage(text: str, where: str = "The passage") -> Passage:

@@ -363,3 +363,21 @@ def test_lines_of_a_paste_and_of_a_file_are_the_same(texts):
 
 def test_own_passages_are_counted_where_they_are_described():
     assert f"{len(own_passages())} short passages" in page(ClozeStudy()).caption[0].value
+
+
+def test_what_no_answer_can_be_is_shown_as_such():
+    rows = [row("baseline", number, "Ann" if number < 2 else "1969", ("Ann",)) for number in range(3)]
+    shown = tables(rows)
+    assert list(shown["Ways of asking"].frame["Not answerable"]) == [1]
+    assert list(shown["Ways of asking"].frame["Passages"]) == [2]
+    places = shown["Passages and answers"].frame[f"Place, {LABELS['baseline']}"]
+    assert list(places) == ["1", "1", "not answerable"]
+    assert place_counts(rows)["baseline"].total() == 2
+    assert "100 %" in figures(rows)["Last words found"].sentence
+    assert VIEW.figures(rows[2:], ClozeStudy()) == []
+
+
+def test_the_form_says_which_passages_cannot_be_answered():
+    study = ClozeStudy(passages=("Ann met Bob in May. They left in 1969.", "Ann met Bob. Then Bob left"))
+    assert "1 passage ends in a word that is not of plain letters alone." in page(study).caption[-1].value
+    assert "plain letters" not in page(ClozeStudy(count=3)).caption[-1].value

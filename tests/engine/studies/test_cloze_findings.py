@@ -90,6 +90,38 @@ def test_what_was_cut_is_neither_right_nor_compared():
     assert findings.verdict[-1].startswith("1 passage could not be asked")
 
 
+@pytest.mark.parametrize("word", ["1969", "café", "don't"])
+def test_what_no_answer_can_be_is_no_failure_of_the_model(word):
+    rows = [
+        answer_row(variant, number, "dog" if number < 3 else "it", truth="dog" if number < 4 else word)
+        for variant in ("baseline", "words")
+        for number in range(6)
+    ]
+    findings = cloze_findings(rows)
+    for result in findings.variants:
+        assert (result.asked, result.right, result.unanswerable, result.errors) == (4, 3, 2, 0)
+        assert (result.accuracy.value, result.strict_share) == (0.75, 0.5)
+        assert [(each.word, each.count) for each in result.frequent] == [("dog", 3), ("it", 1)]
+    assert findings.comparisons[0].test.pairs == 4
+    assert [each.word for each in findings.truths] == ["dog"]
+    assert "finds the last word of 3 in 4 passages (75 %" in findings.verdict[0]
+    assert findings.verdict[-2:] == (
+        "2 passages end in a word that is not of plain letters alone, which no answer can be"
+        f" (“{word}”), and are left out.",
+        "Counted as not found, as in the paper, the shares would be 50 % with any word, 50 % with words of the"
+        " context.",
+    )
+
+
+def test_where_nothing_can_be_answered_that_is_all_that_is_said():
+    findings = cloze_findings([answer_row("baseline", 0, "it", truth="1969")])
+    assert findings.variants[0].asked == 0
+    assert findings.verdict == (
+        "1 passage ends in a word that is not of plain letters alone, which no answer can be (“1969”), and is left"
+        " out.",
+    )
+
+
 def test_p_values_are_corrected_for_the_number_of_comparisons():
     rows = [
         answer_row(variant, number, "dog" if variant == "words" or number < 4 else "cat")
