@@ -57,18 +57,6 @@ def effective_sample_size(weights: Numbers, counts: Counts) -> float:
     return float(count @ weight) ** 2 / squares if squares > 0.0 else 0.0
 
 
-def weighted_share(
-    weights: Numbers, counts: Counts, member: Sequence[bool] | npt.NDArray[np.bool_], level: float = 0.95
-) -> Estimate:
-    """The share of the weight that the members have, an estimate of their probability among all matches.
-
-    weights, counts, member: one for each row. The interval is that of `share_of_sums`.
-    """
-    weight, count, _ = _columns(weights, counts)
-    of_members = count * np.asarray(member, np.bool_)
-    return share_of_sums(_sums(weight, of_members), _sums(weight, count), level)
-
-
 class WeightSums(NamedTuple):
     """Sums over draws: how many they are, of their weights, and of the squares of these."""
 
@@ -78,7 +66,7 @@ class WeightSums(NamedTuple):
 
 
 def share_of_sums(part: WeightSums, whole: WeightSums, level: float = 0.95) -> Estimate:
-    """The share that a part of the draws has in the weight of the whole; for those who have many parts to compare.
+    """The share that a part of the draws has in the weight of the whole: its probability among all matches.
 
     The interval is Clopper and Pearson's at the effective number of draws, the smaller one of Kish's and that of the
     linearised variance. Without any weight the share is 0, between 0 and 1.
@@ -186,10 +174,6 @@ def _columns(weights: Numbers, counts: Counts) -> tuple[npt.NDArray[np.float64],
     weight, count = np.asarray(weights, np.float64), np.asarray(counts, np.float64)
     largest = float(weight[count > 0].max(initial=0.0))
     return (weight / largest if largest > 0.0 else weight), count, largest
-
-
-def _sums(weight: npt.NDArray[np.float64], count: npt.NDArray[np.float64]) -> WeightSums:
-    return WeightSums(float(count.sum()), float(count @ weight), float(count @ weight**2))
 
 
 def _proportion_interval(share: float, draws: float, level: float) -> tuple[float, float]:

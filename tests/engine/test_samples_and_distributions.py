@@ -25,10 +25,11 @@ from engine import (
     search,
 )
 from engine.errors import LimitError, QueryError
-from engine.statistics import weighted_mass, weighted_share
+from engine.statistics import weighted_mass
 from engine.tokens.automaton import TokenAutomaton
 from engine.traversal.results import Match
 from tests.engine.oracle import Oracle, all_paths
+from tests.engine.weighted_share import weighted_share
 
 RULES = [Decoding(), Decoding(top_k=60, temperature=1.3), Decoding(top_p=0.95)]
 GROUPED = Query(" (?P<verb>sat|ran)(?P<rest>s|| on)", prefix="The (?P<animal>cat|dog|log)", encoding=Encoding.CANONICAL)

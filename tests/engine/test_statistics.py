@@ -13,8 +13,8 @@ from engine.statistics import (
     effective_sample_size,
     goodness_of_fit,
     weighted_mass,
-    weighted_share,
 )
+from tests.engine.weighted_share import weighted_share
 
 _rows = st.lists(
     st.tuples(st.floats(1e-6, 1.0), st.integers(1, 50), st.booleans()), min_size=1, max_size=8

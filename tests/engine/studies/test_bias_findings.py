@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from engine.query import Encoding
-from engine.statistics import effective_sample_size, weighted_share
+from engine.statistics import effective_sample_size
 from engine.studies.bias_findings import BiasFindings, bias_findings
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.bias_verdict import FEWEST_EFFECTIVE, bias_verdict
+from tests.engine.weighted_share import weighted_share
 
 SUBJECTS, OUTCOMES = ("man", "woman"), ("art", "science", "math")
 CANONICAL, ALL = Variant(), Variant(Encoding.ALL)

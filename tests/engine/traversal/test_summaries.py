@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import QueryError
-from engine.statistics import Estimate, weighted_share
+from engine.statistics import Estimate
 from engine.traversal.results import Match
 from engine.traversal.summaries import (
     GroupResult,
@@ -17,6 +17,7 @@ from engine.traversal.summaries import (
     group_names,
     noncanonical_share,
 )
+from tests.engine.weighted_share import weighted_share
 
 
 def match(text: str, weight: float, *, tokens: tuple[int, ...] = (1,), canonical: bool = True, **values) -> Match:
