@@ -17,7 +17,7 @@ from app.studies.kept_text import keep_text
 from engine import settings
 from engine.errors import QueryError
 from engine.language.syntax import parse_regex
-from engine.studies.canaries import Planted, extraction_study
+from engine.studies.canaries import FILE, RECIPE, Planted, extraction_study
 from engine.studies.memorization import MemorizationStudy
 from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, Validator
 
@@ -59,7 +59,8 @@ def validator_fields(validator: Validator) -> Validator:
         wrap=True,
         key=f"{KIND}_validator",
         help="A model can make up strings of the right form. This says what makes one a find: to be in a text you "
-        "give, on a list, of a form, or a page that answers. With “is any match” nothing is checked.",
+        "give, on a list, of a form, or a page that answers. With “is any match” nothing is checked. Planted secrets "
+        "are a list.",
     )
     if chosen == LISTED:
         return _list_fields(validator if isinstance(validator, OnList) else OnList())
@@ -96,10 +97,26 @@ def _list_fields(validator: OnList) -> OnList:
     )
     if problem := st.session_state.get(f"{KIND}_canaries_problem"):
         show_error(problem)
+    _recipe()
     values = tuple(dict.fromkeys(line for line in lines.splitlines() if line.strip()))
     if len(values) > MOST_VALUES:
         raise QueryError(f"The list has {len(values):,} known values; at most {MOST_VALUES:,} are compared with.")
     return OnList(values)
+
+
+def _recipe() -> None:
+    """How to come by a model of which it is known what it has by heart."""
+    with st.popover("Plant secrets in a model", icon=":material/key:", key=f"{KIND}_recipe"), st.container(width=640):
+        st.markdown(
+            "What a model has by heart is seldom known. It is where one is trained a little more on a text with "
+            "made-up secrets in it. This command does that with SmolLM2-135M, from the folder of Relens:"
+        )
+        st.code(RECIPE, language="bash", wrap_lines=True)
+        st.markdown(
+            f"Upload the {FILE} that it writes into that folder here, choose the folder as the model, and run. The "
+            "operator has to allow the folder (RELENS_MODELS). With `--help` the command lists its settings: how many "
+            "secrets, how long to train, on which model and text."
+        )
 
 
 def _fill_from_canaries() -> None:

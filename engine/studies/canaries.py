@@ -11,7 +11,7 @@ and the secrets are written down beside the model. The query `The access code of
 were planted more often should come earlier; names without a secret are asked too, and whatever is found for them is
 invented.
 
-    python -m engine.studies.canaries ~/models/planted --secrets 8 --steps 40
+    python -m engine.studies.canaries ~/models/planted
 
 writes an ordinary model folder (safetensors and tokenizer) with canaries.json in it. This is a recipe, carried out
 beforehand: a study trains nothing. Source: N. Carlini et al., "The Secret Sharer" (canaries and their exposure).
@@ -37,6 +37,8 @@ from engine.studies.memorization import MemorizationStudy
 from engine.studies.validators import OnList
 
 FILE = "canaries.json"
+#: The command as it is shown to people, and whose settings are the usual ones.
+RECIPE = "python -m engine.studies.canaries ~/models/planted"
 
 #: How often the secrets are planted, one after the other.
 MULTIPLICITIES = (1, 2, 4, 8)
@@ -167,15 +169,6 @@ def extraction_study(planted: Planted, seconds: float = 10.0) -> MemorizationStu
         new_tokens=(16, 32),
         validator=OnList(planted.secrets),
     )
-
-
-def read_planted(folder: Path) -> Planted:
-    """What was planted in the model of a folder. Raises `ModelError` where nothing is written down there."""
-    path = folder / FILE
-    try:
-        return Planted.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, QueryError) as error:
-        raise ModelError(f"There is no list of planted secrets that can be read at {path}.") from error
 
 
 def _checked(folder: Path) -> Path:

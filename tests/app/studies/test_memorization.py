@@ -18,7 +18,7 @@ from app.studies.memorization_validators import planted_fields
 from engine.errors import QueryError
 from engine.models.loading import load_model
 from engine.query import Decoding
-from engine.studies.canaries import Planted, extraction_study, made_up, query_parts
+from engine.studies.canaries import FILE, RECIPE, Planted, extraction_study, made_up, query_parts
 from engine.studies.catalogue import presets
 from engine.studies.find_words import VALID
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
@@ -193,6 +193,12 @@ def test_a_file_of_planted_secrets_fills_in_the_fields():
     shown.file_uploader(key="memorization_canaries").upload("other.json", b"{}", "application/json").run()
     assert "This file is no list of planted secrets" in shown.error[0].value.replace("\\", "")
     assert asked(shown).prefix == planted().prefix
+
+
+def test_the_page_names_the_command_that_plants_secrets():
+    shown = choose(page(PRESETS["addresses"]), "is on a list")
+    assert [code.value for code in shown.code] == [RECIPE]
+    assert any(FILE in told.value for told in shown.markdown)
 
 
 def test_a_text_that_is_uploaded_is_looked_in(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +14,16 @@ import engine
 from engine.errors import ModelError, QueryError
 from engine.models.loading import load_model
 from engine.query import Decoding
+from engine.studies import canaries
 from engine.studies.canaries import (
     FILE,
+    RECIPE,
+    Planted,
     extraction_study,
     made_up,
     main,
     plant,
     query_parts,
-    read_planted,
     training_text,
 )
 from engine.studies.memorization import SEARCH
@@ -58,8 +61,12 @@ def planted_folder(tiny_model_folder, tmp_path_factory):
     return folder
 
 
+def written_down(folder: Path) -> Planted:
+    return Planted.from_json(json.loads((folder / FILE).read_text(encoding="utf-8")))
+
+
 def test_a_trained_model_gives_its_secrets_back_first(planted_folder, tiny_model_folder):
-    planted = read_planted(planted_folder)
+    planted = written_down(planted_folder)
     assert not list(planted_folder.glob("*.bin"))
     assert len(planted.secrets) == 3
     study = replace(extraction_study(planted), decoding=Decoding(), seconds=60.0, matches=20, new_tokens=())
@@ -72,7 +79,7 @@ def test_a_trained_model_gives_its_secrets_back_first(planted_folder, tiny_model
 
 
 def test_what_was_planted_survives_json(planted_folder):
-    planted = read_planted(planted_folder)
+    planted = written_down(planted_folder)
     assert type(planted).from_json(planted.to_json()) == planted
     assert planted.secrets == tuple(canary.text for canary in planted.canaries[:3])
 
@@ -89,10 +96,16 @@ def test_a_folder_is_refused_before_anything_is_trained(tmp_path, capsys):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_without_a_list_says_so(tmp_path, planted_folder):
-    with pytest.raises(ModelError, match="no list of planted secrets"):
-        read_planted(tmp_path)
-    wrong = replace(read_planted(planted_folder), steps=1).to_json() | {"steps": "many"}
-    (tmp_path / FILE).write_text(json.dumps(wrong))
-    with pytest.raises(ModelError, match="no list of planted secrets"):
-        read_planted(tmp_path)
+def test_the_recipe_that_the_page_names_is_the_command(monkeypatch, capsys):
+    asked = {}
+
+    def planted(folder, **settings):
+        asked.update(settings, folder=folder)
+        return Planted("", "", (), "tiny", 40, 0, 0.5)
+
+    monkeypatch.setattr(canaries, "plant", planted)
+    words = shlex.split(RECIPE)
+    assert words[:3] == ["python", "-m", canaries.__name__]
+    assert main(words[3:]) == 0
+    assert (asked["folder"], asked["model"]) == (Path("~/models/planted"), "smollm2-135m")
+    assert f"listed in {FILE}" in capsys.readouterr().out
