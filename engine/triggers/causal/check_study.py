@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from engine.counted import counted
 from engine.errors import LimitError, QueryError
 from engine.query import Record
 from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
@@ -102,10 +103,17 @@ class PromptCheckStudy(Study):
         }
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """Whether what was told is so."""
+        """Whether what was told is so, and what the texts reach."""
         found = rows_of(rows, SCORE)
-        digits = sorted({str(row["dtype"]) for row in found})
-        sentences = agreement(found, " and ".join(digits))
+        if not found:
+            return ()
+        sentences = agreement(found, " and ".join(sorted({str(row["dtype"]) for row in found})))
+        reached, said = (sum(row["hits"][name]["is_hit"] for row in found) for name in (self.hit_type.name, "o-greedy"))
+        sentences.append(
+            f"Of {counted(len(found), 'text')}, {reached:,} {'reaches' if reached == 1 else 'reach'}"
+            f" {self.hit_type.name}, and {said:,} {'makes' if said == 1 else 'make'} the model say the target whenever"
+            " it writes its likeliest words."
+        )
         if not all(row["same_model"] for row in found):
             sentences.append("The model of that name is another one than when the search was made.")
         return tuple(sentences)

@@ -39,8 +39,10 @@ def test_what_a_search_told_is_verified(told, chat_model):
         assert {name: again[name] for name in same} == {name: row[name] for name in same}
         assert again["token_log_probs"] == pytest.approx(row["token_log_probs"], abs=1e-5)
         assert again["input_log_probs"] == pytest.approx(row["input_log_probs"], abs=1e-5)
-    assert verdict == (verdict[0],)
     assert verdict[0].startswith(f"Verified: scored anew in float32, {len(told)} of {len(told)}")
+    reached = sum(row["hits"]["o-sample-min-k5"]["is_hit"] for row in told)
+    assert verdict[1].startswith(f"Of {len(told)} texts, {reached} reach")
+    assert len(verdict) == 2
 
 
 def test_what_is_not_so_is_said(told, chat_model):
@@ -49,13 +51,15 @@ def test_what_is_not_so_is_said(told, chat_model):
     _, verdict = scores(chat_model, wrong, fingerprint="another")
     assert verdict[0].startswith("Not verified")
     assert "0.5 nats" in verdict[0]
-    assert "another one" in verdict[1]
+    assert "another one" in verdict[2]
 
 
 @pytest.mark.parametrize("text", ["the cat", "on the mat the cat", "x", "the cat sat on the log and more of it"])
 def test_any_text_is_scored_as_the_network_reads_it(chat_model, text):
     (row,), verdict = scores(chat_model, CheckedText(text, STUDY.targets[0]))
-    assert verdict == ()
+    assert len(verdict) == 1
+    assert verdict[0].startswith("Of 1 text, ")
+    assert CHECK.verdict([]) == ()
     tokenizer = chat_model.tokenizer
     target = [*tokenizer.encode(STUDY.targets[0], continues=True), tokenizer.end_of_text]
     assert row["target_tokens"] == [tokenizer.token_text(token) for token in target]
