@@ -10,12 +10,12 @@ import streamlit as st
 from app import links, study_narrative
 from app.components.messages import show_error
 from app.components.run_links import change_link, open_link, page_named
+from app.components.run_words import run_words
 from app.runs.described import STATUSES, question, spent_text, title, variety_name
 from app.services import Services
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
 from engine.errors import RelensError
-from engine.runs.history import LONGEST_NAME, LONGEST_NOTE
 from engine.runs.records import RunRecord
 from engine.runs.run_file import MOST_ROWS, SUFFIX, write_run
 from engine.runs.specification import StudySpecification
@@ -35,7 +35,7 @@ def run_details(services: Services, run: RunRecord) -> None:
             _keeping(services, run)
             _file(services, run)
             _deleting(services, [run])
-        _words(services, run)
+        run_words(services, run)
 
 
 def runs_chosen(services: Services, runs: Sequence[RunRecord], choose: Callable[[], None]) -> None:
@@ -212,33 +212,6 @@ def _deleting(services: Services, runs: Sequence[RunRecord]) -> None:
     ):
         st.session_state[_UNDO] = [(run.id, title(run)) for run in runs]
         _act(lambda: [services.store.delete(run.id) for run in runs])
-
-
-def _words(services: Services, run: RunRecord) -> None:
-    left, right = st.columns([2, 3])
-    with left:
-        name = st.text_input(
-            "Name",
-            run.name,
-            max_chars=LONGEST_NAME,
-            key=f"name_{run.id}",
-            placeholder=shortened(question(run), 60),
-            help="What the run is called in the list and in comparisons; without one, it is called by its question.",
-        )
-    with right:
-        note = st.text_area(
-            "Note",
-            run.note,
-            max_chars=LONGEST_NOTE,
-            key=f"note_{run.id}",
-            height=68,
-            placeholder="what it is for, what it showed",
-            help="For you and for who works with you; it is searched, and it goes along when the run is exported.",
-        )
-    if (name or "").strip() != run.name:
-        _act(lambda: services.store.rename(run.id, name or ""))
-    if (note or "").strip() != run.note:
-        _act(lambda: services.store.annotate(run.id, note or ""))
 
 
 def _act(action: Callable[[], object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.errors import StoreError
 from engine.query import Query, Sampling
 from engine.runs.run_file import read_run, write_run
 from engine.runs.specification import SearchSpecification, StudySpecification
@@ -80,6 +81,45 @@ def test_a_run_of_the_address_is_named_noted_and_pinned(dashboard, store):
     assert listed(page) == ["Felines"]
     page.button(key="history_pin").click().run()
     assert not store.get(run).pinned
+
+
+@pytest.mark.parametrize("typed", ["two  blanks", "two\tblanks", " two\N{NO-BREAK SPACE}blanks "])
+def test_a_name_is_shown_as_it_is_stored(dashboard, store, typed):
+    run = finished(store)
+    page = opened(dashboard, runs=run)
+    for _ in range(2):  # the second time, what is stored stays the same
+        page.text_input(key=f"name_{run}").set_value(typed).run()
+        assert store.get(run).name == page.text_input(key=f"name_{run}").value == "two blanks"
+
+
+def test_what_another_person_writes_stays_and_is_shown(dashboard, store):
+    run = finished(store)
+    page = opened(dashboard, runs=run)
+    page.text_input(key=f"name_{run}").set_value("mine").run()
+    store.rename(run, "theirs")
+    store.annotate(run, "their note")
+    page.run()
+    assert (store.get(run).name, store.get(run).note) == ("theirs", "their note")
+    assert page.text_input(key=f"name_{run}").value == "theirs"
+    assert page.text_area(key=f"note_{run}").value == "their note"
+
+
+def test_a_name_that_is_refused_stays_to_be_mended(dashboard, store, monkeypatch):
+    run = finished(store)
+    page = opened(dashboard, runs=run)
+
+    def refuse(*_):
+        raise StoreError("The store is busy.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store), "rename", refuse)
+        page.text_input(key=f"name_{run}").set_value("mine").run()
+    assert "The store is busy" in page.error[0].value
+    page.run()
+    assert page.text_input(key=f"name_{run}").value == "mine"
+    page.text_input(key=f"name_{run}").set_value("mine again").run()
+    assert store.get(run).name == "mine again"
+    assert not page.error
 
 
 def test_delete_undo_and_the_bin(dashboard, store):

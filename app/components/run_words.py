@@ -1,0 +1,79 @@
+"""A run's name and note, to be read and changed.
+
+Only what a person types is written. Several people may look at the same run, so on every other rerun the fields follow
+the store: comparing the two, and writing where they differ, would undo what somebody else has just written. The browser
+leaves a field alone while it is being typed into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app.components.messages import show_error
+from app.runs.described import question
+from app.services import Services
+from app.text import shortened
+from engine.errors import RelensError
+from engine.runs.history import LONGEST_NAME, LONGEST_NOTE
+from engine.runs.records import RunRecord
+
+
+def run_words(services: Services, run: RunRecord) -> None:
+    """The two fields, and why something could not be written."""
+    name, note = f"name_{run.id}", f"note_{run.id}"
+    _follow(name, run.name)
+    _follow(note, run.note)
+    left, right = st.columns([2, 3])
+    with left:
+        st.text_input(
+            "Name",
+            max_chars=LONGEST_NAME,
+            key=name,
+            placeholder=shortened(question(run), 60),
+            help="What the run is called in the list and in comparisons; without one, it is called by its question.",
+            on_change=_write,
+            args=(name, lambda text: services.store.rename(run.id, text)),
+        )
+    with right:
+        st.text_area(
+            "Note",
+            max_chars=LONGEST_NOTE,
+            key=note,
+            height=68,
+            placeholder="what it is for, what it showed",
+            help="For you and for who works with you; it is searched, and it goes along when the run is exported.",
+            on_change=_write,
+            args=(note, lambda text: services.store.annotate(run.id, text)),
+        )
+    for key in (name, note):
+        if _refusal(key) in st.session_state:
+            show_error(st.session_state[_refusal(key)])
+
+
+def _follow(key: str, stored: str) -> None:
+    """Show what is stored where it has changed since it was last shown; what was refused stays to be mended."""
+    if key not in st.session_state or st.session_state.get(_shown(key)) != stored:
+        st.session_state[key] = stored
+        st.session_state.pop(_refusal(key), None)
+    st.session_state[_shown(key)] = stored
+
+
+def _write(key: str, write: Callable[[str], None]) -> None:
+    try:
+        write(st.session_state[key] or "")
+    except RelensError as error:
+        st.session_state[_refusal(key)] = error.sentence
+        return
+    st.session_state.pop(_refusal(key), None)
+    # What is stored may be tidier than what was typed, and is shown even where it is what was stored before.
+    st.session_state.pop(_shown(key), None)
+
+
+def _shown(key: str) -> str:
+    return f"{key}_shown"
+
+
+def _refusal(key: str) -> str:
+    return f"{key}_refused"
