@@ -3,7 +3,8 @@
     for match in run: ...          each result as it comes
     run.poll(0.2)                  work for about 0.2 s, then whatever was found: [match, match]
 
-The second is what a worker wants, which also has to report and to look whether it should stop.
+The second is what a worker wants, which also has to report and to look whether it should stop. Where the work fails,
+what was found before is given first, and the error is raised when more is asked for.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class Polled(ABC, Generic[Result]):
     def __init__(self) -> None:
         self._ready: list[Result] = []
         self._ended = ""
+        self._error: BaseException | None = None
 
     @property
     def finished(self) -> bool:
@@ -33,7 +35,7 @@ class Polled(ABC, Generic[Result]):
             if self._ready:
                 yield self._ready.pop(0)
             else:
-                self._advance()
+                self._work()
 
     def poll(self, seconds: float) -> list[Result]:
         """Work for about `seconds`, a forward at the least, and return what was found meanwhile, possibly nothing.
@@ -42,11 +44,21 @@ class Polled(ABC, Generic[Result]):
         """
         until = time.perf_counter() + seconds
         while not self._ended:
-            self._advance()
-            if time.perf_counter() >= until:
+            self._work()
+            if self._error is not None or time.perf_counter() >= until:
                 break
         ready, self._ready = self._ready, []
         return ready
+
+    def _work(self) -> None:
+        """Advance, with an error kept until what was found before it has been taken."""
+        if self._error is None:
+            try:
+                self._advance()
+            except BaseException as error:  # an interrupt too must not take results away
+                self._error = error
+        if self._error is not None and not self._ready:
+            raise self._error
 
     @abstractmethod
     def _advance(self) -> None:

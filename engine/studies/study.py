@@ -132,6 +132,7 @@ class StudyRun:
         self._rows = 0
         self._seconds = 0.0
         self._ended = "" if self._open else "done"
+        self._error: BaseException | None = None
 
     @property
     def finished(self) -> bool:
@@ -151,11 +152,19 @@ class StudyRun:
         )
 
     def poll(self, seconds: float) -> list[Row]:
-        """Work for about `seconds`; the rows found meanwhile, each with its "unit"."""
+        """Work for about `seconds`; the rows found meanwhile, each with its "unit".
+
+        An error comes after the rows that were found before it: it is raised by the next poll where there are any.
+        """
         begun = time.perf_counter()
         rows: list[Row] = []
-        while not self._ended and time.perf_counter() - begun < seconds:
-            rows += self._step()
+        while not self._ended and self._error is None and time.perf_counter() - begun < seconds:
+            try:
+                rows += self._step()
+            except BaseException as error:  # an interrupt too must not take the end of a unit away
+                self._error = error
+        if self._error is not None and not rows:
+            raise self._error
         self._rows += len(rows)
         self._seconds += time.perf_counter() - begun
         return rows

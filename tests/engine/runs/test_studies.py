@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from engine.errors import QueryError
+from engine.errors import ModelError, QueryError
 from engine.runs.specification import StudySpecification, specification_from_json, specification_to_json
 from engine.studies import catalogue
 from engine.studies.study import done_units, rows_of
@@ -80,3 +80,20 @@ def test_a_study_that_needs_no_model_loads_none(store, worker, services, monkeyp
     assert store.get(run).versions
     assert not store.get(run).model_fingerprint
     assert services.loaded == []
+
+
+def test_a_unit_that_fails_takes_no_row_of_those_before_away(store, worker, monkeypatch):
+    carry_out = CountingStudy.carry_out
+
+    def failing(self, unit, bench):
+        yield from carry_out(self, unit, bench)
+        if unit.key == "1":
+            raise ModelError("The second model is missing.")
+
+    monkeypatch.setattr(CountingStudy, "carry_out", failing)
+    run = store.submit(StudySpecification("fake", CountingStudy((3, 2))))
+    wait_until(lambda: store.get(run).status not in ("queued", "running"))
+    assert (store.get(run).status, store.get(run).error) == ("failed", "The second model is missing.")
+    rows = store.rows(run)
+    assert done_units(rows) == {"0"}
+    assert [row["count"] for row in rows_of(rows, "count")] == [0, 1, 2, 0, 1]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from engine.errors import ModelError
 from engine.studies.study import Bench, Row, Study, StudyRun, Unit, current_rows, done_units, rows_of
 
 
@@ -88,3 +89,23 @@ def test_a_poll_gives_its_time_back():
     assert 0 < len(rows) < 1_000_000
     assert run.progress.unit == "to 1000000"
     assert not run.finished
+
+
+@dataclass(frozen=True)
+class Failing(Counting):
+    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+        yield from super().carry_out(unit, bench)
+        if unit.key == "1":
+            raise ModelError("The second model is missing.")
+
+
+def test_rows_that_were_found_come_before_the_error_of_the_next_unit():
+    run = StudyRun(Failing(), bench())
+    rows = run.poll(60.0)
+    assert rows == list(StudyRun(Counting(), bench()))[:5]
+    assert done_units(rows) == {"0"}
+    assert run.progress.rows == len(rows)
+    for _ in range(2):  # and the unit that failed is not taken for done, however often one asks
+        assert not run.finished
+        with pytest.raises(ModelError, match="second model"):
+            run.poll(60.0)
