@@ -4,13 +4,13 @@
     python -m engine study cloze --set 'variants=["words"]' --output cloze.jsonl
 
 Rows are written one JSON object a line, as they are found. With --output they go to a file, whose first line tells the
-settings:
+settings, and the fingerprint of the model:
 
-    {"unit": "", "row": "settings", "study": {"kind": "cloze", "variants": ["words"], ...}, "model": "smollm2-135m"}
+    {"unit": "", "row": "settings", "study": {"kind": "cloze", ...}, "model": "smollm2-135m", "fingerprint": "..."}
 
 Where the file is there already, from a run that was cut short, the units that it tells to be done are not done again;
-where its settings are others, nothing is done. In the end the verdict is printed: to standard output, or to standard
-error where the rows are there.
+where its settings are others, or the model of that name is another one by now, nothing is done. In the end the verdict
+is printed: to standard output, or to standard error where the rows are there.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from engine.errors import QueryError, RelensError, StoreError
 from engine.language.isolation import isolated_compiler
 from engine.studies.catalogue import STUDIES, presets, study_class
+from engine.studies.resumed import check_same_model
 from engine.studies.study import ROW, UNIT, Bench, Row, Study, StudyRun, done_units
 
 if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
 
 
-#: What the first row of a file tells.
-SETTINGS = "settings"
+#: What the first row of a file tells, and where in it the model's fingerprint is.
+SETTINGS, FINGERPRINT = "settings", "fingerprint"
 
 
 def study_parser() -> argparse.ArgumentParser:
@@ -94,12 +95,13 @@ def study_main(arguments: Sequence[str]) -> int:
         told = [] if options.output is None else _read(options.output)
         rows = _rows_of(asked, told, options.output)
         model = _model(study, options)
+        _check_resumed(study, told, model)
         compiler = isolated_compiler(pool_size=1)
         try:
-            run = StudyRun(study, Bench(model, compiler), done_units(rows))
+            run = StudyRun(study, Bench(cast("LanguageModel", model), compiler), done_units(rows))
             with _opened(options.output) as sink:
                 if options.output is not None and not told:
-                    _write([asked], sink)
+                    _write([asked if model is None else {**asked, FINGERPRINT: model.fingerprint}], sink)
                 _see_through(run, rows, sink)
         finally:
             compiler.close()
@@ -117,12 +119,22 @@ def study_main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _model(study: Study, options: argparse.Namespace) -> LanguageModel:
+def _model(study: Study, options: argparse.Namespace) -> LanguageModel | None:
+    """The language model to be asked; None for a study that asks none."""
     if not study.needs_model:
-        return cast("LanguageModel", None)  # which nobody asks
+        return None
     from engine.models.loading import load_model
 
     return load_model(options.model, device=options.device, dtype=options.dtype)
+
+
+def _check_resumed(study: Study, told: Sequence[Row], model: LanguageModel | None) -> None:
+    """Raise `ModelError` where units of a file are done by a model that is not the one of that name any more."""
+    if not done_units(told):
+        return
+    if model is not None:
+        check_same_model(model.name, [told[0].get(FINGERPRINT)], model.fingerprint)
+    study.check_resumed(told)
 
 
 def _see_through(run: StudyRun, rows: list[Row], sink: IO[str]) -> None:

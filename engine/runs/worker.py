@@ -46,6 +46,7 @@ from engine.runs.specification import (
 from engine.runs.store import Store
 from engine.runs.versions import versions
 from engine.runs.warm_model import WarmModel
+from engine.studies.resumed import check_same_model
 from engine.studies.study import done_units
 
 #: How long an idle worker waits before it looks for runs again.
@@ -163,17 +164,13 @@ class Worker:
 
     def _carry_out(self, run: RunRecord) -> Status:
         specification = specification_from_json(run.specification)
-        if isinstance(specification, StudySpecification) and not specification.study.needs_model:
-            # What is loaded stays loaded, for the next run that asks for it.
-            self._record(run, None)
-            return self._study(run, specification, None)
+        if isinstance(specification, StudySpecification):
+            return self._study(run, specification)
         model = self._model_called(specification.model, run)
         self._record(run, model)
         if isinstance(specification, InspectSpecification):
             self._inspect(run, specification, model)
             return "done"
-        if isinstance(specification, StudySpecification):
-            return self._study(run, specification, model)
         return self._search(run, specification, model)
 
     def _search(self, run: RunRecord, specification: SearchSpecification, model: LoadedModel) -> Status:
@@ -184,8 +181,17 @@ class Worker:
         self._tell(run, "searching")
         return self._see_through(run, search, model)
 
-    def _study(self, run: RunRecord, specification: StudySpecification, model: LoadedModel | None) -> Status:
-        finished = done_units(self._store.rows(run.id))
+    def _study(self, run: RunRecord, specification: StudySpecification) -> Status:
+        # Where no model is needed, what is loaded stays loaded, for the next run that asks for it.
+        model = self._model_called(specification.model, run) if specification.study.needs_model else None
+        rows = self._store.rows(run.id)
+        finished = done_units(rows)
+        if finished:
+            if model is not None:
+                check_same_model(specification.model, [run.model_fingerprint], model.fingerprint)
+            specification.study.check_resumed(rows)
+        # Only now, since it takes the place of what was recorded for the units that are done.
+        self._record(run, model)
         study = self._services.begin_study(model, specification, finished, self._should_leave)
         self._tell(run, "working")
         return self._see_through(run, study, model)

@@ -93,6 +93,13 @@ class Study(Record):
         """The files and folders that the study reads, as its settings name them."""
         return ()
 
+    def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Raise `ModelError` where what is done cannot be gone on with here: it was done with another model.
+
+        rows: those found so far. The model of the bench is looked at by whoever loads it; a study that names a model
+        itself looks at that one.
+        """
+
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
         return ()

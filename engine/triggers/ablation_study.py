@@ -22,8 +22,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
+from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.triggers.beside import beside
+from engine.triggers.model_list import check_listed_model
 from engine.triggers.search_settings import Method, SearchSettings
 from engine.triggers.trigger_study import LIST, TriggerStudy
 
@@ -145,6 +147,10 @@ class AblationStudy(Study):
                     "model": self.model,
                     "fingerprint": model.fingerprint,
                 }
+
+    def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """See `Study.check_resumed`."""
+        check_listed_model(self.model, (row.get("fingerprint") for row in rows_of_done_units(rows)))
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """What more words and more restarts bring."""

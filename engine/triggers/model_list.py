@@ -9,6 +9,7 @@ checked before it is used, is in `engine.triggers.dialogue_model`.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 from engine import settings
 from engine.errors import QueryError
 from engine.query import Record
+from engine.studies.resumed import check_same_model
 from engine.triggers.hits import Thresholds
 from engine.triggers.names import check_name, is_name
 from engine.triggers.vocabulary import WordVocabulary
@@ -80,6 +82,13 @@ def listed_model(name: str) -> ListedModel | None:
     except (OSError, ValueError, RecursionError, QueryError):
         return None
     return ListedModel(name, training, thresholds, str(description.get("fingerprint", ""))[:64])
+
+
+def check_listed_model(name: str, told: Iterable[object]) -> None:
+    """Raise `ModelError` where the model of that name is another one than those fingerprints tell of."""
+    listed = listed_model(name)
+    if listed is not None:  # where there is none, the study says so when it loads it
+        check_same_model(name, told, listed.fingerprint)
 
 
 def listed_vocabulary(name: str) -> WordVocabulary | None:

@@ -17,8 +17,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from engine.errors import LimitError, QueryError
+from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.triggers.beside import beside
+from engine.triggers.model_list import check_listed_model
 from engine.triggers.names import check_name
 from engine.triggers.relaxation_settings import SPACES, RelaxationSettings, Space
 from engine.triggers.seeds import check_seed
@@ -137,6 +139,10 @@ class RelaxationStudy(Study):
             for key in ("reply", "projected", "projected_reply"):
                 row[key] = list(model.vocabulary.words_of(row[key]))
             yield {ROW: TARGET, "space": space, "list": name, "target": list(words), "model": model.fingerprint, **row}
+
+    def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """See `Study.check_resumed`."""
+        check_listed_model(self.name, (row.get("model") for row in rows_of_done_units(rows)))
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """How many targets were hit by numbers, and how many of these by the words next to them."""

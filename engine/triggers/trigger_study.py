@@ -20,9 +20,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
+from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.triggers.beside import beside
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
+from engine.triggers.model_list import check_listed_model
 from engine.triggers.names import check_name
 from engine.triggers.objective import Objective
 from engine.triggers.search_settings import PAPER, QUICK, SearchSettings
@@ -124,6 +126,10 @@ class TriggerStudy(Study):
                 yield {ROW: TRIGGER, **told, **self._trigger(preparation, ids, event), "seconds": seconds}
             else:
                 yield {ROW: SWEEP, **told, **_sweep(preparation, event), "seconds": seconds}
+
+    def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """See `Study.check_resumed`."""
+        check_listed_model(self.model, (row.get("fingerprint") for row in rows_of_done_units(rows)))
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """What the rows say: how many targets of each list were reached, and what that is worth."""

@@ -7,8 +7,10 @@ import json
 import pytest
 
 from engine.__main__ import main
+from engine.errors import ModelError
 from engine.studies import catalogue
 from engine.studies.study import done_units, rows_of
+from tests.engine.runs.counting import CountingStudy
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +51,7 @@ def test_a_file_begins_with_its_settings(asked, tiny_model_folder, tmp_path):
     file = tmp_path / "rows.jsonl"
     assert main([*asked, "--output", str(file)]) == 0
     first, *rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(first.pop("fingerprint")) == 16
     assert first == {
         "unit": "",
         "row": "settings",
@@ -84,6 +87,37 @@ def test_a_file_without_settings_is_gone_on_with(asked, tmp_path):
     file.write_text("".join(lines[1:]))
     assert main([*asked, "--output", str(file)]) == 0
     assert file.read_text() == "".join(lines[1:])
+
+
+def test_rows_of_another_model_of_that_name_are_not_added(asked, tmp_path, capsys):
+    file = tmp_path / "rows.jsonl"
+    assert main([*asked, "--output", str(file)]) == 0
+    first, *lines = file.read_text().splitlines(keepends=True)
+    trained_again = json.dumps({**json.loads(first), "fingerprint": "0" * 16}) + "\n"
+    file.write_text("".join([trained_again, *lines[:4]]))  # one unit is done, and another has begun
+    before = file.read_bytes()
+    assert main([*asked, "--output", str(file)]) == 1
+    assert "is another one than when this study was begun" in capsys.readouterr().err
+    assert file.read_bytes() == before
+    file.write_text("".join([trained_again, *lines[:2]]))  # nothing is done that could be mixed with
+    assert main([*asked, "--output", str(file)]) == 0
+
+
+def test_a_study_looks_at_the_models_that_it_names_itself(asked, tmp_path, capsys, monkeypatch):
+    file = tmp_path / "rows.jsonl"
+    assert main([*asked, "--output", str(file)]) == 0
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:5]))
+    looked = []
+
+    def check(study, rows):
+        looked.extend(rows_of(rows, "count"))
+        raise ModelError("The dialogue model is another one.")
+
+    monkeypatch.setattr(CountingStudy, "check_resumed", check)
+    assert main([*asked, "--output", str(file)]) == 1
+    assert "The dialogue model is another one." in capsys.readouterr().err
+    assert [row["count"] for row in looked] == [0]
 
 
 @pytest.mark.parametrize("study", ["null", "[]", '{"counts": {}}'])

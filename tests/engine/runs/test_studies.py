@@ -11,7 +11,7 @@ from engine.runs.specification import StudySpecification, specification_from_jso
 from engine.studies import catalogue
 from engine.studies.study import done_units, rows_of
 from tests.engine.runs.counting import CountingStudy
-from tests.engine.runs.fakes import specification
+from tests.engine.runs.fakes import FakeModel, specification
 from tests.engine.runs.helpers import wait_until
 
 
@@ -97,3 +97,56 @@ def test_a_unit_that_fails_takes_no_row_of_those_before_away(store, worker, monk
     rows = store.rows(run)
     assert done_units(rows) == {"0"}
     assert [row["count"] for row in rows_of(rows, "count")] == [0, 1, 2, 0, 1]
+
+
+def stopped_after_one_unit(store):
+    """A study with one unit done, that waits to be resumed."""
+    run = store.submit(StudySpecification("fake", CountingStudy((1, 400), pause=0.02)))
+    wait_until(lambda: store.get(run).row_count > 4)
+    store.request_stop(run)
+    wait_until(lambda: store.get(run).status == "stopped")
+    return run
+
+
+def ended(store, run):
+    wait_until(lambda: store.get(run).status not in ("queued", "running"))
+    return store.get(run)
+
+
+def test_a_study_is_not_resumed_with_another_model_of_that_name(store, worker, services, monkeypatch):
+    run = stopped_after_one_unit(store)
+    before, begun_with = store.rows(run), store.get(run).model_fingerprint
+    ended(store, store.submit(specification("1", model="other")))  # takes the place of the loaded one
+    monkeypatch.setattr(services, "load_model", lambda name, _: FakeModel(name, fingerprint="trained again"))
+    for _ in range(2):  # failing changes nothing of what the run is known to be made with
+        store.resume(run)
+        failed = ended(store, run)
+        assert (failed.status, failed.model_fingerprint) == ("failed", begun_with)
+        assert failed.error.startswith("The model 'fake' is another one than when this study was begun")
+        assert store.rows(run) == before
+
+
+def test_a_study_of_which_nothing_is_done_is_begun_with_the_model_there_is(store, worker, services, monkeypatch):
+    run = store.submit(StudySpecification("fake", CountingStudy((20, 1), pause=0.02)))
+    wait_until(lambda: store.get(run).row_count > 2)
+    store.request_stop(run)
+    ended(store, run)
+    ended(store, store.submit(specification("1", model="other")))
+    monkeypatch.setattr(services, "load_model", lambda name, _: FakeModel(name, fingerprint="trained again"))
+    store.resume(run)
+    assert (ended(store, run).status, store.get(run).model_fingerprint) == ("done", "trained again")
+
+
+def test_a_study_looks_at_the_models_that_it_names_itself(store, worker, monkeypatch):
+    monkeypatch.setattr(CountingStudy, "needs_model", False)
+
+    def check(study, rows):
+        assert done_units(rows) == {"0"}
+        raise ModelError("The dialogue model is another one.")
+
+    monkeypatch.setattr(CountingStudy, "check_resumed", check)
+    run = stopped_after_one_unit(store)  # which was begun without being looked at
+    before = store.rows(run)
+    store.resume(run)
+    assert ended(store, run).error == "The dialogue model is another one."
+    assert store.rows(run) == before

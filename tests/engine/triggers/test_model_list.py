@@ -8,7 +8,11 @@ import sys
 
 import pytest
 
+from engine.errors import ModelError
+from engine.triggers.ablation_study import AblationStudy
 from engine.triggers.model_list import MODEL, listed_model, model_folder, model_names
+from engine.triggers.relaxation_study import RelaxationStudy
+from engine.triggers.trigger_study import TriggerStudy
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +33,31 @@ def test_what_cannot_be_read_is_not_listed(text):
     (model_folder("odd") / MODEL).write_text(text)
     assert model_names() == ("odd",)
     assert listed_model("odd") is None
+
+
+@pytest.mark.parametrize(
+    ("study", "row"),
+    [
+        (TriggerStudy(model="toy"), {"row": "trigger", "model": "toy", "fingerprint": "{}"}),
+        (AblationStudy(model="toy"), {"row": "search", "model": "toy", "fingerprint": "{}"}),
+        (RelaxationStudy(name="toy"), {"row": "target", "model": "{}"}),
+    ],
+)
+def test_a_study_is_gone_on_with_where_its_model_is_the_same(dialogue_model, study, row):
+    def told(fingerprint):
+        return {name: value.format(fingerprint) for name, value in row.items()}
+
+    def done(unit, fingerprint):
+        return [{"unit": unit, **each} for each in ({"row": "begin"}, told(fingerprint), {"row": "done"})]
+
+    study.check_resumed(done("1", "0123"))  # there is no such model, which the study will say itself
+    dialogue_model.save(model_folder("toy"))
+    here = dialogue_model.fingerprint
+    study.check_resumed([*done("1", here), {"unit": "2", "row": "begin"}, {"unit": "2", "row": "list"}])
+    # What was left in the midst is begun again, whatever it was begun with.
+    study.check_resumed([*done("1", here), {"unit": "2", "row": "begin"}, {"unit": "2", **told("0123")}])
+    with pytest.raises(ModelError, match="The model 'toy' is another one than when this study was begun"):
+        study.check_resumed([*done("1", "0123"), *done("2", here)])
 
 
 @pytest.mark.parametrize("name", ["nobody", "../x", ""])
