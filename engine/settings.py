@@ -15,7 +15,9 @@ Settings are read at each call, so that a test or an operator who changes one is
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 DEFAULT_MODELS = "smollm2-135m,gpt2,gpt2-medium,gpt2-large,gpt2-xl,distilgpt2,HuggingFaceTB/SmolLM2-*,Qwen/Qwen2*"
@@ -58,6 +60,24 @@ def https_allowed() -> bool:
 def device_name() -> str:
     """The accelerator asked for, or an empty string for the best there is."""
     return os.environ.get("RELENS_DEVICE", "").strip()
+
+
+@contextlib.contextmanager
+def device_asked_for(name: str | None) -> Iterator[None]:
+    """Within, everything that chooses a device chooses this one, as by RELENS_DEVICE; None changes nothing.
+
+    A study may load several models, in other threads too, and none of them is told of an option of the command line.
+    """
+    before = os.environ.get("RELENS_DEVICE")
+    if name:
+        os.environ["RELENS_DEVICE"] = name
+    try:
+        yield
+    finally:
+        if name and before is None:
+            del os.environ["RELENS_DEVICE"]
+        elif name and before is not None:
+            os.environ["RELENS_DEVICE"] = before
 
 
 def dtype_name() -> str:

@@ -27,6 +27,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from engine.errors import QueryError, RelensError, StoreError
 from engine.language.isolation import isolated_compiler
+from engine.settings import device_asked_for
 from engine.studies.catalogue import STUDIES, presets, study_class
 from engine.studies.resumed import check_same_model
 from engine.studies.study import ROW, UNIT, Bench, Row, Study, StudyRun, done_units
@@ -34,6 +35,9 @@ from engine.studies.study import ROW, UNIT, Bench, Row, Study, StudyRun, done_un
 if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
 
+
+#: The language model that is asked where none is named.
+DEFAULT_MODEL = "smollm2-135m"
 
 #: What the first row of a file tells, and where in it the model's fingerprint is.
 SETTINGS, FINGERPRINT = "settings", "fingerprint"
@@ -55,10 +59,10 @@ def study_parser() -> argparse.ArgumentParser:
         metavar="FIELD=JSON",
         help="a setting of the study, such as 'seed=3'; what is no JSON is taken as text (repeatable)",
     )
-    parser.add_argument("--model", default="smollm2-135m", help="name of a model, or its folder (%(default)s)")
+    parser.add_argument("--model", help=f"name of a language model, or its folder ({DEFAULT_MODEL})")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the rows to FILE; go on where it left off")
     parser.add_argument("--device", help="cpu, cuda, cuda:1 or mps (the best there is)")
-    parser.add_argument("--dtype", help="float32 or bfloat16 (by device)")
+    parser.add_argument("--dtype", help="of the language model, float32 or bfloat16 (by device)")
     return parser
 
 
@@ -91,20 +95,22 @@ def study_main(arguments: Sequence[str]) -> int:
     try:
         study = study_of(options)
         study.units()
+        _check_model_options(study, options)
         asked = _settings_row(study, options)
         told = [] if options.output is None else _read(options.output)
         rows = _rows_of(asked, told, options.output)
-        model = _model(study, options)
-        _check_resumed(study, told, model)
-        compiler = isolated_compiler(pool_size=1)
-        try:
-            run = StudyRun(study, Bench(cast("LanguageModel", model), compiler), done_units(rows))
-            with _opened(options.output) as sink:
-                if options.output is not None and not told:
-                    _write([asked if model is None else {**asked, FINGERPRINT: model.fingerprint}], sink)
-                _see_through(run, rows, sink)
-        finally:
-            compiler.close()
+        with device_asked_for(options.device):
+            model = _model(study, options)
+            _check_resumed(study, told, model)
+            compiler = isolated_compiler(pool_size=1)
+            try:
+                run = StudyRun(study, Bench(cast("LanguageModel", model), compiler), done_units(rows))
+                with _opened(options.output) as sink:
+                    if options.output is not None and not told:
+                        _write([asked if model is None else {**asked, FINGERPRINT: model.fingerprint}], sink)
+                    _see_through(run, rows, sink)
+            finally:
+                compiler.close()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -119,13 +125,24 @@ def study_main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _check_model_options(study: Study, options: argparse.Namespace) -> None:
+    """Raise `QueryError` for options about a language model, of a study that asks none: they would change nothing."""
+    given = [name for name in ("model", "dtype") if getattr(options, name) is not None]
+    if study.needs_model or not given:
+        return
+    named = {item.name for item in dataclasses.fields(study)}  # type: ignore[arg-type]
+    field = next((name for name in ("model", "name") if name in named), None)
+    how = f"; its dialogue model is named by --set {field}=NAME" if field else ""
+    raise QueryError(f"The study {study.kind!r} asks no language model, so --{given[0]} means nothing to it{how}.")
+
+
 def _model(study: Study, options: argparse.Namespace) -> LanguageModel | None:
     """The language model to be asked; None for a study that asks none."""
     if not study.needs_model:
         return None
     from engine.models.loading import load_model
 
-    return load_model(options.model, device=options.device, dtype=options.dtype)
+    return load_model(options.model or DEFAULT_MODEL, device=options.device, dtype=options.dtype)
 
 
 def _check_resumed(study: Study, told: Sequence[Row], model: LanguageModel | None) -> None:
@@ -173,7 +190,7 @@ def _listing() -> Iterator[str]:
 def _settings_row(study: Study, options: argparse.Namespace) -> Row:
     row = {UNIT: "", ROW: SETTINGS, "study": study.to_json()}
     if study.needs_model:
-        row["model"] = options.model
+        row["model"] = options.model or DEFAULT_MODEL
     return cast("Row", json.loads(json.dumps(row)))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.errors import ModelError
+from engine.settings import device_name
 from engine.studies import catalogue
 from engine.studies.study import done_units, rows_of
 from tests.engine.runs.counting import CountingStudy
@@ -145,6 +146,35 @@ def test_the_studies_are_listed(capsys):
 def test_mistakes_are_one_sentence(asked, more, sentence, capsys):
     assert main([*asked, *more]) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--model", "--dtype"])
+@pytest.mark.parametrize(
+    ("study", "how"),
+    [("triggers", "by --set model=NAME."), ("relaxation", "by --set name=NAME."), ("brute-force", "to it.")],
+)
+def test_options_of_a_language_model_are_refused_where_none_is_asked(monkeypatch, capsys, option, study, how):
+    monkeypatch.undo()  # the studies there are
+    assert main(["study", study, option, "x"]) == 2
+    said = capsys.readouterr().err.strip()
+    assert said.startswith(f"The study {study!r} asks no language model, so {option} means nothing to it")
+    assert said.endswith(how)
+
+
+def test_the_device_is_that_of_the_command_line_for_all_models(monkeypatch, tmp_path):
+    monkeypatch.setenv("RELENS_DEVICE", "cuda:7")
+    monkeypatch.setattr(CountingStudy, "needs_model", False)
+    asked_for = []
+    carry_out = CountingStudy.carry_out
+
+    def look(study, unit, bench):
+        asked_for.append(device_name())
+        return carry_out(study, unit, bench)
+
+    monkeypatch.setattr(CountingStudy, "carry_out", look)
+    assert main(["study", "counting", "--device", "cpu"]) == 0
+    assert main(["study", "counting"]) == 0
+    assert asked_for == ["cpu", "cpu", "cuda:7", "cuda:7"]
 
 
 def test_a_file_that_holds_something_else_is_left_alone(asked, tmp_path, capsys):
