@@ -9,12 +9,15 @@ import streamlit as st
 
 from app import charts
 from app.compare.words import letter
+from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.present.pinned import study_finding
+from app.runs.imported import made_of
 from app.services import Services
 from app.studies.view import Figure, StudyView
 from app.study_views import study_views
 from app.text import as_html, as_markdown
+from engine.errors import QueryError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.masking import Masker
@@ -48,18 +51,31 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> None:
     for column, (place, run) in zip(st.columns(len(runs), gap="medium"), enumerate(runs), strict=True):
         study = StudySpecification.from_json(run.specification).study
         rows = current_rows(services.store.rows(run.id))
-        verdict = study.verdict(rows) if done_units(rows) else ()
-        mask = view.mask(study)
-        compared.append(_Compared(run, study, verdict, view.figures(rows, study), mask))
+        verdict: Sequence[str] = ()
+        figures: Sequence[Figure] = ()
+        mask, refused = view.mask(study), None
+        try:
+            with made_of(run):
+                verdict = study.verdict(rows) if done_units(rows) else ()
+                figures = view.figures(rows, study)
+        except QueryError as error:
+            verdict, refused = (), error
+        compared.append(_Compared(run, study, verdict, figures, mask))
         sentences = verdict if mask is None else tuple(map(mask, verdict))
         with column:
             st.html(
                 f'<div class="relens-findings" data-compared-verdict="{letter(place)}">'
                 f'<p><span class="relens-letter">{letter(place)}</span></p>'
-                + "".join(f"<p>{as_html(sentence)}</p>" for sentence in sentences or ("Nothing is done yet.",))
+                + "".join(f"<p>{as_html(sentence)}</p>" for sentence in sentences or _nothing(refused))
                 + "</div>"
             )
+            if refused is not None:
+                show_error(refused)
     _figures(services, view, compared)
+
+
+def _nothing(refused: QueryError | None) -> tuple[str, ...]:
+    return ("Nothing is done yet.",) if refused is None else ()
 
 
 def _figures(services: Services, view: StudyView, compared: Sequence[_Compared]) -> None:

@@ -19,6 +19,7 @@ from app.components.run_panel import device_line
 from app.components.study_findings import StudyFound, downloads, find, findings, show_figures, show_tables
 from app.components.ticker import ticker
 from app.run_rows import RunRows
+from app.runs.imported import made_of
 from app.services import Services
 from app.studies.view import StudyView
 from app.text import as_html, as_markdown
@@ -74,22 +75,35 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
         ticker(_CALM, key="study_looking")  # a store that is too busy to answer now may do so then
         return
     st.divider()
-    _status(run, found, position, view.mask(specification.study))
-    _buttons(services, run)
-    switches = view.switches() if found.rows else ()
-    shown = _found(view, run, specification, found, switches)
     waits = False
-    if shown is not None:
-        findings(shown)
-        downloads(view, run, specification, shown, found.rows)
-        show_figures(services, view, run, specification.study, shown)
-        waits = view.beside(services, run, specification.study, current_rows(found.rows))
-        show_tables(shown)
-    elif run.is_live:
-        st.caption("The first findings appear as soon as there is something to show.")
+    try:
+        with made_of(run):
+            _status(run, found, position, view.mask(specification.study))
+            _buttons(services, run)
+            waits = _findings(services, view, run, specification, found)
+    except QueryError as error:
+        show_error(error)
     ticker(_EAGER if waits and not run.is_live else _pace(run), key="study_looking")
     if was_live != run.is_live:
         st.rerun()
+
+
+def _findings(
+    services: Services, view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows
+) -> bool:
+    """What the rows say; whether something beside it waits for an answer of the worker."""
+    switches = view.switches() if found.rows else ()
+    shown = _found(view, run, specification, found, switches)
+    if shown is None:
+        if run.is_live:
+            st.caption("The first findings appear as soon as there is something to show.")
+        return False
+    findings(shown)
+    downloads(view, run, specification, shown, found.rows)
+    show_figures(services, view, run, specification.study, shown)
+    waits = view.beside(services, run, specification.study, current_rows(found.rows))
+    show_tables(shown)
+    return waits
 
 
 def _pace(run: RunRecord) -> float | None:

@@ -12,9 +12,10 @@ from app.components.ticker import ticker
 from app.learn.decoder_marks import decoder_found
 from app.picture import legend_of, picture_of
 from app.run_rows import RunRows
+from app.runs.imported import made_of
 from app.services import Services
 from app.text import as_html, as_markdown
-from engine.errors import RelensError
+from engine.errors import QueryError, RelensError
 from engine.learn.steps import Lesson
 from engine.pictures.graphs import Graph
 from engine.query import Decoding
@@ -66,7 +67,13 @@ def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -
             rows.refresh(services.store)
     except RelensError as error:
         show_error(error)
-    found = decoder_found(rows.rows, graph) if rows.rows else None
+    found = None
+    try:
+        if run is not None and rows.rows:
+            with made_of(run):
+                found = decoder_found(rows.rows, graph)
+    except QueryError as error:
+        show_error(error)
     if found is not None:
         sentences = "".join(f"<p>{as_html(sentence)}</p>" for sentence in found.sentences)
         st.html(f'<div class="relens-findings">{sentences}</div>')

@@ -11,6 +11,7 @@ import time
 import streamlit as st
 
 from app.components.automaton_view import automaton_view
+from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.components.ticker import ticker
 from app.glossary import term
@@ -25,10 +26,12 @@ from app.learn.replay_rows import (
 from app.learn.replay_words import headline, mass_text, sentences
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
+from app.runs.imported import made_of
 from app.services import Services
 from app.studies.view import Rows
 from app.text import as_html, as_markdown
 from engine.counted import counted
+from engine.errors import QueryError
 from engine.runs.records import RunRecord
 
 #: Seconds that a step is shown while it plays.
@@ -46,6 +49,14 @@ def replay_player(services: Services, rows: Rows, run: RunRecord) -> None:
 
 
 def _player(services: Services, rows: Rows, run: RunRecord) -> None:
+    try:
+        with made_of(run):
+            _play_through(services, rows, run)
+    except QueryError as error:
+        show_error(error)
+
+
+def _play_through(services: Services, rows: Rows, run: RunRecord) -> None:
     replay = replay_of(rows)
     if replay is None:
         st.caption("This recording has no steps.")

@@ -23,10 +23,11 @@ from app.narrative import duration_text
 from app.present.finding import Finding
 from app.present.pinned import page_finding
 from app.run_rows import RunRows
+from app.runs.imported import made_of
 from app.services import Services
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
-from engine.errors import RelensError
+from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.encodings import ENCODING, EXAMPLE, EncodingsStudy
@@ -114,7 +115,18 @@ def _follow(services: Services, question: Asked, run_id: str, was_live: bool) ->
         ticker(_LOOK_EVERY, key=f"tokens_looking_{question.parameter}")
         return
     _status(services, question, run, position, _subject(study))
-    rows = current_rows(found.rows)
+    try:
+        with made_of(run):
+            _shown(services, question, run, study, current_rows(found.rows))
+    except QueryError as error:
+        show_error(error)
+    ticker(_LOOK_EVERY if run.is_live else None, key=f"tokens_looking_{question.parameter}")
+    if was_live != run.is_live:
+        st.rerun()
+
+
+def _shown(services: Services, question: Asked, run: RunRecord, study: Study, rows: Rows) -> None:
+    """What the rows say, in sentences and drawn."""
     sentences = study.verdict(rows)
     if sentences:
         items = "".join(
@@ -125,9 +137,6 @@ def _follow(services: Services, question: Asked, run_id: str, was_live: bool) ->
             f' data-tokens-verdict="{as_html(question.parameter)}">{items}</div>'
         )
     question.shows(services, run, rows, encodings_findings(rows))
-    ticker(_LOOK_EVERY if run.is_live else None, key=f"tokens_looking_{question.parameter}")
-    if was_live != run.is_live:
-        st.rerun()
 
 
 def _subject(study: Study) -> str:

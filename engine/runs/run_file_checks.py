@@ -3,7 +3,8 @@
 Pages draw a run's rows without a second look: `math.exp(row["log_prob"])`, `row["groups"]["subject"]`. A file may say
 that a probability has the logarithm 10,000, or that a group is a list. So each row of a search has to be a `Match` with
 numbers that a match can have, progress has to be `Progress`, and the rows of a study have to be such that the study
-itself can draw its verdict from them.
+itself can draw its verdict from them, with logarithms of probabilities that are some. What its figures want of a row is
+known to pages alone, which look at an imported run with care (`app.runs.imported`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _ROUNDING = 1e-2
 _DEEPEST = 12
 _LATEST = 1e11
 _LARGEST = 1e15
+#: Not every whole number that a file can hold can be computed with, as with others.
+_LARGEST_INTEGER = 2**64
+#: What the names of logarithms of probabilities end with.
+_LOGARITHMS = ("log_prob", "log_probs")
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +101,8 @@ def _checked_study_rows(specification: StudySpecification, rows: Sequence[Mappin
     for number, row in enumerate(rows, 1):
         if not isinstance(row.get(UNIT), str) or not isinstance(row.get(ROW), str) or _depth(row) > _DEEPEST:
             raise QueryError(f"Row {number} of the file is no row of a study.")
+        if not _numbers_can_be(row):
+            raise QueryError(f"Row {number} of the file is no row of a study: one of its numbers cannot be.")
     kept = [{name: value for name, value in row.items() if name != "number"} for row in rows]
     try:
         specification.study.verdict(kept)
@@ -111,6 +118,17 @@ def _read(record: type[Record], value: Any, what: str) -> Record:
         return record.from_json(value)
     except QueryError as error:
         raise QueryError(f"The file's {what} is not understood: {error.sentence}") from None
+
+
+def _numbers_can_be(value: Any, name: str = "") -> bool:
+    """Whether logarithms of probabilities, which are known by their names, are some, and no number is past all use."""
+    if isinstance(value, Mapping):
+        return all(_numbers_can_be(part, str(key)) for key, part in value.items())
+    if isinstance(value, list):
+        return all(_numbers_can_be(part, name) for part in value)
+    if name.endswith(_LOGARITHMS) and value is not None:
+        return type(value) in (int, float) and value <= _ROUNDING  # false of what is no number, too
+    return type(value) is not int or abs(value) <= _LARGEST_INTEGER
 
 
 def _depth(value: Any) -> int:

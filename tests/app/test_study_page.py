@@ -111,6 +111,18 @@ class TestPage:
         assert ("data-study-verdict" in words) == has_verdict
         assert "<b>woman" not in words
 
+    @pytest.mark.parametrize("origin", [None, {"id": "x", "imported": 1.0, "exported": 1.0}])
+    def test_rows_that_do_not_fit_break_the_page_of_our_own_run_alone(self, dashboard, services, origin):
+        run_id = services.store.submit(SPECIFICATION)
+        services.store.add_rows(run_id, [{name: row[name] for name in row if name != "count"} for row in ROWS])
+        services.store.change(run_id, status="done", origin=origin)
+        dashboard.run()
+        dashboard.switch_page(PAGE)
+        dashboard.query_params["run"] = run_id
+        page = dashboard.run()
+        assert bool(page.exception) == (origin is None)
+        assert ["do not fit the study" in error.value for error in page.error] == ([] if origin is None else [True])
+
     def test_a_switch_of_the_view_shows_its_findings_anew(self, dashboard, services, monkeypatch):
         stands = [False]
         monkeypatch.setattr(type(VIEW), "switches", lambda view: tuple(stands))

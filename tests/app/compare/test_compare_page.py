@@ -16,6 +16,7 @@ from engine.runs.comparison import ABSENT
 from engine.runs.run_file import read_run, write_run
 from engine.runs.screens import ScreenStore
 from engine.runs.specification import SearchSpecification, StudySpecification
+from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.toxicity import ToxicityStudy
 from tests.app.fakes import match_row
 from tests.app.runs.test_history_page import html_of
@@ -55,6 +56,16 @@ def opened(dashboard, *runs):
 
 def frames(page):
     return [frame.value for frame in page.dataframe]
+
+
+def test_a_study_from_elsewhere_that_cannot_be_drawn_breaks_no_comparison(dashboard, store):
+    ours = _done(store, store.submit(StudySpecification("m", KnowledgeStudy())), [], {})
+    run = store.get(ours)
+    theirs = store.import_run(read_run(write_run(run, [{"unit": "structured", "row": "match", "rank": 2}])))
+    page = opened(dashboard, ours, theirs)
+    (error,) = page.error
+    assert "this imported run do not fit the study" in error.value
+    assert html_of(page).count("Nothing is done yet.") == 1
 
 
 def test_without_runs_it_says_what_to_do(dashboard, store):

@@ -155,6 +155,9 @@ def packed(items, checksum=None):
     return gzip.compress(body + json.dumps(end).encode() + b"\n")
 
 
+STUDY = {"kind": "study", "model": "m", "study": {"kind": "knowledge"}}
+
+
 @pytest.fixture
 def items(store, done):
     return lines_of(file_of(store, done))[:-1]
@@ -186,6 +189,26 @@ def test_a_changed_byte_is_told(items):
         read_run(packed(items, checksum="0" * 64))
     with pytest.raises(QueryError, match="checksum"):
         read_run(packed(items[:-1]))  # a row less than the head says
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"log_prob": 1e4},
+        {"log_prob": "-1"},
+        {"log_prob": float("nan")},
+        {"arcs": [{"target": 1, "log_prob": True}]},
+        {"token_log_probs": [-1.0, 0.5]},
+        {"rank": 10**400},
+        {"choices": {"a": [-(10**30)]}},
+    ],
+)
+def test_numbers_that_no_study_writes_are_told(items, more):
+    head = items[0] | {"rows": 1, "specification": STUDY, "progress": {}}
+    row = {"unit": "structured", "row": "match", "log_prob": -math.inf, "decoder_log_prob": None, "rank": 2**63}
+    assert read_run(packed([head, row])).rows == (row,)
+    with pytest.raises(QueryError, match=r"no row of a study"):
+        read_run(packed([head, row | more]))
 
 
 def test_a_newer_version_is_told(items):
