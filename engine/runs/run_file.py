@@ -43,8 +43,9 @@ from engine.runs.specification import (
 SUFFIX = ".relens"
 FORMAT_VERSION = 1
 
-#: What a file may hold: bytes once unpacked, bytes of a line, and rows.
-MOST_BYTES, LONGEST_LINE, MOST_ROWS = 128 << 20, 8 << 20, 500_000
+#: What a file may hold: bytes once unpacked, bytes of a line, rows, and values in all. The last bounds the memory that
+#: a file takes once it is read: an empty list is two bytes there and sixty here.
+MOST_BYTES, LONGEST_LINE, MOST_ROWS, MOST_VALUES = 128 << 20, 8 << 20, 500_000, 8_000_000
 
 _NO_RUN = "This is no file of a run, or it is damaged."
 
@@ -100,13 +101,12 @@ def write_run(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> bytes:
         raise _too_many_rows()
     digest = hashlib.sha256()
     packed = io.BytesIO()
-    taken = 0
+    size = _Size()
     # Without a name and a time of its own, so that the same run makes the same bytes but for when it was exported.
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
         for item in (head, *({name: row[name] for name in row if name != "number"} for row in rows)):
             line = to_text(item).encode("ascii") + b"\n"
-            taken += len(line)
-            _check_size(line, taken)
+            size.add(line)
             digest.update(line)
             file.write(line)
         file.write(to_text({"end": True, "sha256": digest.hexdigest()}).encode("ascii") + b"\n")
@@ -186,20 +186,31 @@ def specification_of(run: RunFile) -> dict[str, Any]:
 
 def _lines(file: gzip.GzipFile) -> Iterator[bytes]:
     """The lines, each with its end; gives up where there is too much of anything."""
-    taken = 0
+    size = _Size()
     while line := file.readline(LONGEST_LINE + 1):
-        taken += len(line)
-        _check_size(line, taken)
+        size.add(line)
         yield line
 
 
-def _check_size(line: bytes, taken: int) -> None:
-    if len(line) > LONGEST_LINE or taken > MOST_BYTES:
-        raise LimitError(
-            f"The file of a run may have {MOST_BYTES >> 20} MB before it is packed, and {LONGEST_LINE >> 20} MB in a "
-            "row; this run has more.",
-            limit="file",
-        )
+class _Size:
+    """How much of a file has gone by, known before any of it is made into objects."""
+
+    def __init__(self) -> None:
+        self._bytes = self._values = 0
+
+    def add(self, line: bytes) -> None:
+        """Count a line. Raises `LimitError` where it is too much."""
+        self._bytes += len(line)
+        if len(line) > LONGEST_LINE or self._bytes > MOST_BYTES:
+            raise LimitError(
+                f"The file of a run may have {MOST_BYTES >> 20} MB before it is packed, and {LONGEST_LINE >> 20} MB in "
+                "a row; this run has more.",
+                limit="file",
+            )
+        # Before each value stands one of these. Those within texts are counted too, which is of no account.
+        self._values += sum(map(line.count, (b",", b":", b"[", b"{")))
+        if self._values > MOST_VALUES:
+            raise LimitError(f"The file of a run may hold {MOST_VALUES:,} values; this run has more.", limit="values")
 
 
 def _too_many_rows() -> LimitError:

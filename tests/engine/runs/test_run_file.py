@@ -313,6 +313,26 @@ def test_a_bomb_is_given_up_before_it_is_unpacked(items, monkeypatch):
         read_run(packed([items[0] | {"rows": 4}, *items[1:2] * 4]))
 
 
+@pytest.mark.usefixtures("_counting")
+@pytest.mark.parametrize(("value", "count"), [("[]", 2), ('{"":0}', 3), ("0", 1), ('{"a":[{}]}', 5)])
+def test_values_are_counted_before_there_are_any(items, monkeypatch, value, count):
+    """So many are allowed and no more, however few bytes they are, and a line with too many is never made into any."""
+    study = StudySpecification("m", CountingStudy()).to_json()
+    head = json.dumps(items[0] | {"specification": study, "progress": {}, "rows": 1}).encode() + b"\n"
+    row = b'{"unit":"0","row":"count","x":[' + b",".join([value.encode()] * 1000) + b"]}\n"
+    end = b'{"end":true,"sha256":"%s"}\n' % hashlib.sha256(head + row).hexdigest().encode()
+    data = gzip.compress(head + row + end)
+    around = sum(map((head + end).count, (b",", b":", b"[", b"{"))) + len("{:,:,:[")
+    monkeypatch.setattr(run_file_module, "MOST_VALUES", around + 1000 * count - 1)  # no comma is before the first
+    assert len(read_run(data).rows) == 1
+    monkeypatch.setattr(run_file_module, "MOST_VALUES", around + 1000 * count - 2 - 4)  # the last line has four
+    read = []
+    monkeypatch.setattr(run_file_module, "_object", lambda line: read.append(line) or json.loads(line))
+    with pytest.raises(LimitError, match="values; this run has more"):
+        read_run(data)
+    assert read == [head]
+
+
 def test_no_file_is_written_that_could_not_be_read(store, done, monkeypatch):
     monkeypatch.setattr(run_file_module, "MOST_ROWS", 1)
     with pytest.raises(LimitError, match="1 rows"):
@@ -320,6 +340,10 @@ def test_no_file_is_written_that_could_not_be_read(store, done, monkeypatch):
     monkeypatch.setattr(run_file_module, "MOST_ROWS", 2)
     monkeypatch.setattr(run_file_module, "MOST_BYTES", 900)
     with pytest.raises(LimitError, match="before it is packed"):
+        file_of(store, done)
+    monkeypatch.undo()
+    monkeypatch.setattr(run_file_module, "MOST_VALUES", 100)
+    with pytest.raises(LimitError, match="100 values"):
         file_of(store, done)
 
 
