@@ -6,16 +6,17 @@ A change is written to the store at once and the page drawn anew, so that two pe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from app import links
 from app.charts import CONFIG
 from app.components.messages import show_error
 from app.present.deck_file import deck_html, deck_name
 from app.present.figures import plotly_figure, svg_address, svg_picture
 from app.present.finding import MOST_CAVEATS, MOST_SENTENCES
+from app.runs.addresses import Address, address_of
 from app.services import Services
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
@@ -90,13 +91,13 @@ def arrange(services: Services, screens: Sequence[Screen], decks: Sequence[str])
                 if place < _PREVIEWS:
                     _preview(screen)
             with words:
-                _words(screen, place + 1)
+                _words(services, screen, place + 1)
             with buttons:
                 _buttons(services.screens, screen, place, len(screens))
             _edit(services.screens, screen, decks)
 
 
-def _words(screen: Screen, number: int) -> None:
+def _words(services: Services, screen: Screen, number: int) -> None:
     head = screen.sentences[0] if screen.sentences else ""
     told = f"{counted(len(screen.caveats), 'caveat')} · {as_html(screen.source.get('label', ''))}"
     st.html(
@@ -104,9 +105,18 @@ def _words(screen: Screen, number: int) -> None:
         f'<span class="question">{as_html(screen.title)}</span>'
         f'<span class="why">{as_html(shortened(head, 260))}</span></div>'
     )
-    page, run = screen.source.get("page", ""), screen.source.get("run", "")
-    if run.isalnum() and page.isalnum():
-        st.caption(f"[The run it comes from]({page}?{links.RUN}={run})")
+    address = _address(services, screen.source.get("run", ""))
+    if address is not None:
+        st.caption(f"[The run it comes from]({address.page}?{urlencode(address.parameters)})")
+
+
+def _address(services: Services, run_id: str) -> Address | None:
+    """Where the run is shown that a screen was made of; None where it is gone, or the store is too busy to say."""
+    try:
+        run = services.store.get(run_id) if run_id else None
+    except RelensError:
+        return None
+    return None if run is None else address_of(run)
 
 
 def _preview(screen: Screen) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import links
 from app.form import Form
-from app.runs.described import page_of
+from app.runs.addresses import address_of
 from engine.errors import QueryError
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
@@ -24,23 +24,25 @@ def page_named(address: str) -> Any:
 
 def open_link(run: RunRecord) -> None:
     """A link to the page that shows the run, where there is one."""
-    page = page_named(page_of(run) or "")
-    if page is not None:
+    address = address_of(run)
+    page = page_named(address.page) if address is not None else None
+    if address is not None and page is not None:
         st.page_link(
             page,
             label="Open",
             icon=":material/open_in_new:",
-            query_params={links.RUN: run.id},
+            query_params=address.parameters,
             help="Show this run on the page that it was asked on, with all it found.",
         )
 
 
 def change_link(run: RunRecord) -> None:
     """A link to the form that the run came from, filled in; nothing is run by it."""
-    page = page_named(page_of(run) or "")
-    if page is None:
+    address = address_of(run)
+    page = page_named(address.page) if address is not None else None
+    if address is None or page is None:
         return
-    parameters = {links.RUN: run.id}
+    parameters = address.parameters
     if run.kind == SearchSpecification.kind:
         try:
             parameters = links.parameters(Form.from_specification(SearchSpecification.from_json(run.specification)))

@@ -10,6 +10,7 @@ from app.components.messages import show_error
 from app.components.study_run import begin_study
 from app.components.ticker import ticker
 from app.learn.decoder_marks import decoder_found
+from app.learn.parameters import TOP_K
 from app.picture import legend_of, picture_of
 from app.run_rows import RunRows
 from app.runs.imported import made_of
@@ -36,7 +37,7 @@ def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -
             1,
             _MOST_TOP_K,
             DEFAULT_TOP_K,
-            key="lesson_top_k",
+            key=TOP_K,
             bind="query-params",
             persist_state="page",
             width=130,

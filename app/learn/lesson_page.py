@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from app import links
 from app.charts import CONFIG
 from app.components.automaton_view import automaton_view
 from app.components.pin_button import pin_button
@@ -21,6 +22,8 @@ from app.glossary import term
 from app.learn.decoder_step import decoder_step
 from app.learn.lesson_marks import growth_chart, growth_sentence, marks_of, sizes_table, sizes_text
 from app.learn.lesson_source import ask_lesson
+from app.learn.parameters import EDITS, LESSON_MODEL, STEP, TEXT
+from app.learn.parameters import LESSON as PATTERN
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
 from app.services import Services
@@ -28,8 +31,6 @@ from app.text import as_html, as_markdown, visible
 from engine.learn.steps import STAGES, Lesson, LessonOptions, Step
 from engine.pictures.graphs import Graph
 
-#: The parameters of the page's address, and the keys of the widgets bound to them.
-PATTERN, EDITS, STEP, TEXT, MODEL = "lesson", "lesson_edits", "lesson_step", "lesson_text", "lesson_model"
 _SHOWN = "lesson_shown"
 #: The last step, which needs the model, is no step of the lesson itself.
 DECODER = "With top-k"
@@ -96,7 +97,7 @@ def _settings(models: list[str]) -> tuple[str, str, LessonOptions]:
         model = st.selectbox(
             "Model",
             models,
-            key=MODEL,
+            key=LESSON_MODEL,
             bind="query-params",
             width=210,
             on_change=_begin_again,
@@ -120,12 +121,12 @@ def _begin_again() -> None:
 
 def _examples(words: str) -> None:
     st.caption(words)
-    links = "".join(
+    linked = "".join(
         f'<a class="relens-link" target="_self" href="?{as_html(urlencode({PATTERN: one_line(example)}))}" '
         f'title="{as_html(why)}"><code>{as_html(example)}</code> <span>{as_html(why)}</span></a>'
         for example, why in _EXAMPLES.items()
     )
-    st.html(f'<div class="relens-lesson-examples">{links}</div>')
+    st.html(f'<div class="relens-lesson-examples">{linked}</div>')
 
 
 def _show(services: Services, lesson: Lesson, model: str) -> None:
@@ -155,6 +156,8 @@ def _step_bar(lesson: Lesson, last: int) -> int:
     """Previous, next, the operations and a slider; the number of the step to show, from 1."""
     if not 1 <= st.session_state.get(STEP, 1) <= last:
         st.session_state[STEP] = last if st.session_state.get(STEP, 1) > last else 1
+    if STEP not in st.session_state and STEP not in st.query_params and links.RUN in st.query_params:
+        st.session_state[STEP] = last  # a link to a run of the model, which the last step shows
     number = int(st.session_state.get(STEP) or _from_address(last))
     stages = _stages(lesson, last)
     current = [name for name, first in stages.items() if first <= number][-1]

@@ -14,6 +14,9 @@ from app.components.pin_button import pin_button
 from app.components.status import status_line
 from app.components.ticker import ticker
 from app.glossary import term
+from app.learn.parameters import TOKENS_MODEL as MODEL
+from app.learn.parameters import TOKENS_PREFIX as PREFIX
+from app.learn.parameters import TOKENS_TEXT as TEXT
 from app.learn.tokens_drawing import count_sentence, pieces_html
 from app.learn.tokens_runs import PROBABILITIES, SAMPLES, asked
 from app.learn.tokens_source import TextAnswer, ask_text
@@ -27,8 +30,6 @@ from engine.runs.specification import StudySpecification
 from engine.studies.encodings import EncodingsStudy
 from engine.tokens.token_lattice import MOST_CHARACTERS
 
-#: The parameters of the page's address, and the keys of the widgets bound to them.
-TEXT, MODEL, PREFIX = "tokens_text", "tokens_model", "tokens_prefix"
 _SHOWN = "tokens_shown"
 _EXAMPLES = ("The cat", "I'm  42 running.", "internationalization", "café", "George Washington was born on")
 _WAIT_SECONDS, _LOOK_AGAIN = 0.4, 0.4

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import narrative
+from app import links, narrative
 from app.charts import CONFIG, Chart
 from app.components.addressed_run import addressed_study
 from app.components.messages import show_error, show_warning
 from app.components.pin_button import pin_button
 from app.components.ticker import ticker
 from app.glossary import term
+from app.learn import parameters
 from app.learn.tokens_figures import Rows, encoding_bars, encodings_table, examples_table, samples_figure
 from app.narrative import duration_text
 from app.present.finding import Finding
@@ -236,7 +237,7 @@ def _table(frame, key: str, alt: str, shares: Sequence[str] = ()) -> None:
 
 
 PROBABILITIES = Asked(
-    parameter="run",
+    parameter=links.RUN,
     button="Ask the model",
     icon=":material/play_arrow:",
     help="Let the model score every encoding of the text, the likeliest first, as far as the limits go.",
@@ -244,7 +245,7 @@ PROBABILITIES = Asked(
     shows=show_probabilities,
 )
 SAMPLES = Asked(
-    parameter="samples",
+    parameter=parameters.SAMPLES,
     button="Let the model write",
     icon=":material/edit:",
     help="Draw texts from the model, encode each again, and count those that come out in other tokens.",

@@ -76,15 +76,6 @@ def spent_text(run: RunRecord) -> str:
     return "" if seconds is None else duration_text(seconds)
 
 
-def page_of(run: RunRecord) -> str | None:
-    """The address of the page that shows a run of this variety, such as "workbench"; None where none does."""
-    if run.kind == SearchSpecification.kind:
-        return "workbench"
-    if run.kind == StudySpecification.kind and run.variety in STUDIES:
-        return run.variety
-    return None
-
-
 def _study_question(run: RunRecord) -> str:
     try:
         study = StudySpecification.from_json(run.specification).study

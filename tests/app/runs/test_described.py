@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from app.components.run_details import facts_html, fingerprint_sentence
-from app.runs.described import page_of, question, seconds_spent, spent_text, title, variety_name, variety_names
+from app.runs.described import question, seconds_spent, spent_text, title, variety_name, variety_names
 from app.runs.listed import ids_of, pages, runs_table
 from engine.query import Query, Sampling
 from engine.runs.specification import SearchSpecification, StudySpecification
@@ -44,12 +44,11 @@ def test_words_that_a_study_masks_are_masked():
     assert "n·····" in question(study)
 
 
-def test_every_variety_has_a_name_and_a_page():
+def test_every_variety_has_a_name():
     assert set(STUDIES) < set(variety_names())
-    assert (variety_name(SEARCH), page_of(SEARCH)) == ("Sample", "workbench")
-    assert (variety_name(STUDY), page_of(STUDY)) == ("Bias", "bias")
-    unknown = dataclasses.replace(SEARCH, kind="other", variety="")
-    assert (variety_name(unknown), page_of(unknown)) == ("Other", None)
+    assert variety_name(SEARCH) == "Sample"
+    assert variety_name(STUDY) == "Bias"
+    assert variety_name(dataclasses.replace(SEARCH, kind="other", variety="")) == "Other"
 
 
 def test_time_is_that_of_the_work():

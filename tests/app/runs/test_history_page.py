@@ -9,6 +9,7 @@ from engine.query import Query, Sampling
 from engine.runs.run_file import read_run, write_run
 from engine.runs.specification import SearchSpecification, StudySpecification
 from engine.studies.bias import BiasStudy
+from engine.studies.encodings import EncodingsStudy
 from tests.app.fakes import match_row
 
 PAGE = "../pages/history.py"
@@ -81,6 +82,14 @@ def test_a_run_of_the_address_is_named_noted_and_pinned(dashboard, store):
     assert listed(page) == ["Felines"]
     page.button(key="history_pin").click().run()
     assert not store.get(run).pinned
+
+
+def test_runs_of_the_lessons_can_be_opened_too(dashboard, store):
+    run = store.submit(StudySpecification("m", EncodingsStudy("", samples=20)))
+    page = opened(dashboard, runs=run)
+    linked = [link.proto for link in page.get("page_link")]
+    assert {link.label for link in linked} >= {"Open"}
+    assert any(link.page == "tokens" and f"samples={run}" in link.query_string for link in linked)
 
 
 @pytest.mark.parametrize("typed", ["two  blanks", "two\tblanks", " two\N{NO-BREAK SPACE}blanks "])

@@ -1,0 +1,78 @@
+"""Where a run is opened: the page of its variety, and what its address says.
+
+    a search                     workbench?run=4f3a...
+    a study with a page          bias?run=4f3a...
+    encodings of a text          tokens?run=4f3a...&tokens_text=The+cat&...
+    what the model samples       tokens?samples=4f3a...&...
+    what a decoder can take      automata?run=4f3a...&lesson=The+%28cat%7Cdog%29&...
+
+Most pages take their settings from the run. Those of the lessons show a run beside what their fields hold, so their
+address fills the fields in as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app import links
+from app.learn import parameters
+from app.study_views import study_views
+from engine.errors import QueryError
+from engine.query import Decoding
+from engine.runs.records import RunRecord
+from engine.runs.specification import SearchSpecification, StudySpecification
+from engine.studies.decoder_view import DecoderStudy
+from engine.studies.encodings import EncodingsStudy
+from engine.studies.replay import ReplayStudy
+from engine.studies.study import Study
+
+
+@dataclass(frozen=True)
+class Address:
+    """page: as it is called in the address, such as "workbench". parameters: those behind it, which name the run."""
+
+    page: str
+    parameters: dict[str, str]
+
+
+def address_of(run: RunRecord) -> Address | None:
+    """Where the run is shown; None where no page does."""
+    if run.kind == SearchSpecification.kind:
+        return Address("workbench", {links.RUN: run.id})
+    if run.kind != StudySpecification.kind:
+        return None
+    if run.variety in study_views() or run.variety == ReplayStudy.kind:
+        return Address(run.variety, {links.RUN: run.id})
+    try:
+        study = StudySpecification.from_json(run.specification).study
+    except QueryError:
+        return None
+    return _lesson_address(run, study)
+
+
+def _lesson_address(run: RunRecord, study: Study) -> Address | None:
+    if isinstance(study, EncodingsStudy):
+        named = {links.RUN: run.id} if study.text else {}
+        named |= {parameters.SAMPLES: run.id} if study.samples else {}
+        fields = {parameters.TOKENS_MODEL: run.model}
+        if study.text:
+            fields |= {parameters.TOKENS_TEXT: study.text, parameters.TOKENS_PREFIX: study.prefix}
+        return Address("tokens", named | {name: value for name, value in fields.items() if value})
+    if isinstance(study, DecoderStudy) and _is_of_the_lesson(study):
+        return Address(
+            "automata",
+            {
+                links.RUN: run.id,
+                parameters.LESSON: study.pattern,
+                parameters.LESSON_MODEL: run.model,
+                parameters.TOP_K: str(study.decoding.top_k),
+            }
+            | ({parameters.EDITS: "true"} if study.edits else {}),
+        )
+    return None
+
+
+def _is_of_the_lesson(study: DecoderStudy) -> bool:
+    """Whether the fields of the page can hold what was asked; from a terminal other things can be asked too."""
+    top_k = study.decoding.top_k
+    return top_k is not None and study == DecoderStudy(study.pattern, edits=study.edits, decoding=Decoding(top_k=top_k))
