@@ -7,14 +7,17 @@ import streamlit as st
 from app import links, narrative
 from app.components.automaton_view import automaton_view
 from app.components.messages import show_error
+from app.components.pin_button import pin_button
 from app.components.study_run import begin_study
 from app.components.ticker import ticker
-from app.learn.decoder_marks import decoder_found
+from app.learn.decoder_marks import DecoderFound, decoder_found
 from app.learn.parameters import TOP_K
-from app.picture import legend_of, picture_of
-from app.run_rows import RunRows
+from app.picture import Picture, legend_of, picture_of
+from app.present.finding import Finding
+from app.present.pinned import page_finding
 from app.runs.imported import made_of
 from app.services import Services
+from app.studies.view import Rows
 from app.text import as_html, as_markdown
 from engine.errors import QueryError, RelensError
 from engine.learn.steps import Lesson
@@ -46,60 +49,81 @@ def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -
         )
         study = DecoderStudy(lesson.pattern, edits=lesson.options.edits, decoding=Decoding(top_k=int(top_k or 1)))
         specification = StudySpecification(model, study)
-        run = _shown(services, specification)
+        run, rows, is_busy = _look(services, specification)
         if st.button(
             "Ask the model",
             icon=":material/play_arrow:",
             type="secondary" if run else "primary",
-            disabled=run is not None and (run.is_live or run.status == "done"),
+            disabled=is_busy or (run is not None and (run.is_live or run.status == "done")),
             key="lesson_ask",
             help="Ask the model about every path that the decoder can take, in the queue like any other run.",
         ):
             begin_study(services, lambda: services.store.submit(specification))
-    if run is None:
+    if is_busy:
+        pass  # which has been said; what was asked is not known
+    elif run is None:
         st.caption("Nothing was asked of the model with these settings yet: the arcs below are all encodings.")
     elif run.is_live:
         st.caption(as_markdown(narrative.status_headline(run, None)))
     elif run.status != "done":
         show_error(run.error or narrative.status_headline(run, None))
-    rows = RunRows(run.id if run else "")
-    try:
-        if run is not None:
-            rows.refresh(services.store)
-    except RelensError as error:
-        show_error(error)
-    found = None
-    try:
-        if run is not None and rows.rows:
-            with made_of(run):
-                found = decoder_found(rows.rows, graph)
-    except QueryError as error:
-        show_error(error)
+    found = _found(run, rows, graph)
     if found is not None:
         sentences = "".join(f"<p>{as_html(sentence)}</p>" for sentence in found.sentences)
         st.html(f'<div class="relens-findings">{sentences}</div>')
     picture = picture_of(graph, found.marks) if found else picture_of(graph)
+    alt = f"The automaton of all encodings. {' '.join(found.sentences) if found else 'The model was not asked yet.'}"
     automaton_view(
         picture,
         key="lesson_automaton",
         name="decoder",
-        alt="The automaton of all encodings. "
-        + (" ".join(found.sentences) if found else "The model was not asked yet."),
+        alt=alt,
         question=f"{lesson.pattern} decoder {run.id if run and found else ''}",
         height=400,
     )
     if found is not None:
         plain = "plain: the decoder can take it"
         st.caption(" · ".join(map(as_markdown, [plain, *legend_of(found.marks)])))
-    ticker(_LOOK if run is not None and run.is_live else None, key="lesson_decoder")
+    if run is not None and found is not None and picture.svg is not None:
+        pin_button(services, lambda: _finding(run, study, found, picture, alt), key="pin_decoder")
+    # A store that is too busy to answer now may do so then.
+    ticker(_LOOK if is_busy or (run is not None and run.is_live) else None, key="lesson_decoder")
 
 
-def _shown(services: Services, specification: StudySpecification) -> RunRecord | None:
-    """The run of the address, where it asked exactly this."""
+def _look(services: Services, specification: StudySpecification) -> tuple[RunRecord | None, Rows, bool]:
+    """The run of the address, where it asked exactly this, and its rows; whether the store was too busy to say."""
     run_id = st.query_params.get(links.RUN)
     try:
         run = services.store.get(run_id) if run_id else None
+        if run is None or run.specification != specification.to_json():
+            return None, [], False
+        return run, services.store.rows(run.id), False
     except RelensError as error:
         show_error(error)
-        return None
-    return run if run is not None and run.specification == specification.to_json() else None
+        return None, [], True
+
+
+def _found(run: RunRecord | None, rows: Rows, graph: Graph) -> DecoderFound | None:
+    try:
+        if run is not None and rows:
+            with made_of(run):
+                return decoder_found(rows, graph)
+    except QueryError as error:
+        show_error(error)
+    return None
+
+
+def _finding(run: RunRecord, study: DecoderStudy, found: DecoderFound, picture: Picture, alt: str) -> Finding:
+    top_k = study.decoding.top_k
+    return page_finding(
+        f"With top-k {top_k}: {study.pattern}",
+        found.sentences,
+        picture.svg,
+        alt,
+        page="automata",
+        asked=f"what of the pattern {study.pattern} can it write where only the {top_k} likeliest tokens are taken?",
+        model=run.model,
+        look_at="Arcs that the decoder cannot take are dashed; what is left is what it can write of the pattern.",
+        not_shown="How often it would write any of it: an arc says what the decoder can take.",
+        run=run.id,
+    )

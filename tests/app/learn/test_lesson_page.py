@@ -7,10 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import app.learn.decoder_step as step_module
 import app.learn.lesson_page as page_module
 from app.learn.lesson_page import DECODER
 from app.learn.lesson_source import LessonSource, ask_lesson
+from app.runs.addresses import address_of
+from engine.errors import StoreError
 from engine.learn.lesson import lesson
+from engine.query import Decoding
 from engine.runs.screens import ScreenStore
 from engine.runs.specification import StudySpecification
 from engine.studies.decoder_view import DecoderStudy
@@ -122,6 +126,72 @@ def test_the_decoder_is_a_run_of_its_own(automata, services, byte_tokenizer):
     asked = StudySpecification.from_json(services.store.get(run_id).specification).study
     assert isinstance(asked, DecoderStudy)
     assert (asked.pattern, asked.decoding.top_k, asked.edits) == (PATTERN, 7, False)
+
+
+def decoder_rows(tokenizer):
+    """What a decoder can take of the automaton of all encodings: every arc out of its start, and nothing behind it."""
+    graph = [step for step in lesson(PATTERN, tokenizer).steps if step.stage == "tokens"][-1].graph
+    arcs = [
+        {"token": place, "target": arc.target, "kept": not place, "log_prob": -1.0}
+        for place, arc in enumerate(graph.arcs)
+        if arc.source == graph.start
+    ]
+    return [
+        {"unit": "automaton", "row": "path", "state": graph.start, "final": False, "text": "", "arcs": arcs},
+        {"unit": "automaton", "row": "left", "paths": 0},
+    ]
+
+
+@pytest.fixture
+def asked_of_the_model(dashboard, maker, services, byte_tokenizer):
+    """A page that was opened by the address of a run of the decoder, which is done."""
+    study = DecoderStudy(PATTERN, decoding=Decoding(top_k=7))
+    run_id = services.store.submit(StudySpecification("smollm2-135m", study))
+    services.store.add_rows(run_id, decoder_rows(byte_tokenizer))
+    services.store.change(run_id, status="done", variety="decoder")
+    dashboard.run()
+    dashboard.switch_page(PAGE)
+    for name, value in address_of(services.store.get(run_id)).parameters.items():
+        dashboard.query_params[name] = value
+    page = dashboard.run()
+    assert not page.exception
+    return page
+
+
+def test_a_run_of_the_decoder_is_opened_by_its_address(asked_of_the_model):
+    assert "The decoder can take 1 of the" in html_of(asked_of_the_model)
+    assert asked_of_the_model.number_input(key="lesson_top_k").value == 7
+    assert not asked_of_the_model.error
+
+
+def test_a_store_that_is_busy_for_a_moment_is_asked_again(asked_of_the_model, services, monkeypatch):
+    def busy(*_, **__):
+        raise StoreError("The store of runs is too busy to answer.")
+
+    page = asked_of_the_model
+    waits = []
+    monkeypatch.setattr(step_module, "ticker", lambda seconds, key: waits.append(seconds))
+    for name in ("get", "rows"):
+        with monkeypatch.context() as patched:
+            patched.setattr(services.store, name, busy)
+            page.run()
+        assert "too busy" in page.error[0].value
+        assert not any("Nothing was asked" in caption.value for caption in page.caption)
+    page.run()
+    assert "The decoder can take 1 of the" in html_of(page)
+    assert waits[0]
+    assert waits[1:] == [waits[0], None]
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="pictures are pinned where they are laid out")
+def test_what_the_decoder_can_take_is_pinned(asked_of_the_model, services, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_STORE", f"sqlite:///{tmp_path / 'screens.db'}")
+    asked_of_the_model.button(key="pin_decoder").click().run()
+    (screen,) = ScreenStore(f"sqlite:///{tmp_path / 'screens.db'}").all()
+    assert screen.title == f"With top-k 7: {PATTERN}"
+    assert screen.sentences[0].startswith("The decoder can take 1 of the")
+    assert screen.source["run"] in services.store.runs
+    assert screen.figure.lstrip().startswith("<")
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="pictures are pinned where they are laid out")
