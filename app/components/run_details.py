@@ -19,8 +19,16 @@ from engine.errors import RelensError
 from engine.runs.records import RunRecord
 from engine.runs.run_file import MOST_ROWS, SUFFIX, write_run
 from engine.runs.specification import StudySpecification
+from engine.studies.catalogue import STUDIES, study_class
 
 _UNDO = "deleted_runs"
+
+#: What the model and the seed alone do not settle.
+_SAME_ROWS = (
+    "Repeating it with its seed gives the same rows where everything else is the same too: the versions, the device, "
+    "and the files and other models that its settings name. Where a limit of time ends it, it may not get as far, or "
+    "get farther."
+)
 
 
 def run_details(services: Services, run: RunRecord) -> None:
@@ -127,6 +135,8 @@ def facts_html(run: RunRecord) -> str:
 
 def fingerprint_sentence(run: RunRecord, here: str | None) -> str:
     """What is to be expected of repeating an imported run here, where the model has the fingerprint `here`."""
+    if run.variety in STUDIES and not study_class(run.variety).needs_model:
+        return f"It asks no language model. {_SAME_ROWS}"
     if run.model_fingerprint is None:
         return "The file does not say which weights the model had, so rows may come out otherwise here."
     if here is None:
@@ -135,7 +145,7 @@ def fingerprint_sentence(run: RunRecord, here: str | None) -> str:
             "is known once it has run."
         )
     if here == run.model_fingerprint:
-        return "The model of this name is the same here, so repeating it with its seed gives the same rows."
+        return f"The model of this name is the same here. {_SAME_ROWS}"
     return (
         f"The model of this name is another here (fingerprint {here}, and {run.model_fingerprint} where it was made), "
         "so repeating it may give other rows."
@@ -199,7 +209,7 @@ def _file(services: Services, run: RunRecord) -> None:
             help=f"This run has {run.row_count:,} rows; the file of a run may hold {MOST_ROWS:,}."
             if too_many
             else "One file with the question, all rows, the seed, the model's fingerprint and the versions. Another "
-            "installation can import and repeat it.",
+            "installation can import and repeat it. Files and models that the question names are not in it.",
         )
 
 

@@ -14,6 +14,7 @@ from engine.runs.specification import SearchSpecification, StudySpecification
 from engine.studies.bias import BiasStudy
 from engine.studies.catalogue import STUDIES
 from engine.studies.toxicity import ToxicityStudy
+from engine.triggers.trigger_study import TriggerStudy
 from tests.app.fakes import FakeStore
 
 
@@ -79,7 +80,13 @@ def test_pages():
 def test_facts_are_escaped_and_repeating_says_what_to_expect():
     hostile = dataclasses.replace(SEARCH, name="<img>", model="<img>", error="<img>", model_fingerprint="f")
     assert "<img>" not in facts_html(hostile)
-    assert "same rows" in fingerprint_sentence(hostile, "f")
+    same = fingerprint_sentence(hostile, "f")
+    assert "The model of this name is the same here" in same
+    for besides in ("versions", "device", "files", "other models", "limit of time"):
+        assert besides in same
     assert "another here" in fingerprint_sentence(hostile, "g")
     assert "once it has run" in fingerprint_sentence(hostile, None)
     assert "does not say" in fingerprint_sentence(SEARCH, "f")
+    for here in (None, "f"):
+        told = fingerprint_sentence(record(StudySpecification("toy", TriggerStudy()), "triggers"), here)
+        assert told.startswith("It asks no language model. Repeating it with its seed gives the same rows where")
