@@ -340,11 +340,6 @@ def term(word: str) -> str:
     return f"{found.meaning} Example: {found.example}"
 
 
-def column_help(columns: dict[str, str]) -> dict[str, str]:
-    """Help texts for a table, from the terms that its columns are about: {"log P": "log-probability"}."""
-    return {column: term(word) for column, word in columns.items()}
-
-
 def told(column: str, own: str | None = None) -> str | None:
     """The help of a table's column: what the table itself says of it, or the term of its name; None for neither."""
     if own:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from app.narrative import interval_text, probability_text
+from app.narrative import probability_text
 from engine.counted import counted
 from engine.runs.agreement import Overlap
 from engine.runs.comparison import Circumstances
@@ -136,8 +136,3 @@ def power_text(log10_p: float) -> str:
     if log10_p == -math.inf:
         return "= 0"
     return f"= {10**log10_p:.2g}" if log10_p > -4.0 else f"= 10^{log10_p:.0f}"
-
-
-def share_text(share: float, low: float, high: float) -> str:
-    """A share, with its interval where it has one."""
-    return probability_text(share) + (f" ({interval_text(low, high)})" if high > low else "")

@@ -68,6 +68,7 @@ def _import(services: Services, deck: str) -> None:
         "A deck that was exported",
         type=["json"],
         key="import_file",
+        max_upload_size=LONGEST_FILE // 1_000_000,
         help="Its screens are put behind those of this deck; what is there already is left out.",
     )
     if uploaded is None or not st.button(
@@ -128,7 +129,8 @@ def _preview(screen: Screen) -> None:
         return
     found = plotly_figure(screen.figure) if screen.figure else None
     if found is None:
-        st.html(_small_table(screen))
+        if screen.table:
+            st.html(_small_table(screen))
         return
     try:
         figure = go.Figure(found)
@@ -144,9 +146,7 @@ def _preview(screen: Screen) -> None:
 
 
 def _small_table(screen: Screen) -> str:
-    """The first lines of a screen's table; "" where it has none."""
-    if not screen.table:
-        return ""
+    """The first lines of a screen's table."""
     names, *lines = [[as_html(shortened(cell, 40)) for cell in line[:_PREVIEW_COLUMNS]] for line in screen.table]
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines[:_PREVIEW_LINES])

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import links, study_narrative
 from app.components.messages import show_error
+from app.components.refused_file import file_or_refusal, show_refusal
 from app.components.run_links import change_link, open_link, page_named
 from app.components.run_words import run_words
 from app.runs.described import STATUSES, question, spent_text, title, variety_name
@@ -43,6 +44,7 @@ def run_details(services: Services, run: RunRecord) -> None:
             _keeping(services, run)
             _file(services, run)
             _deleting(services, [run])
+        show_refusal(run.id)
         run_words(services, run)
 
 
@@ -199,7 +201,7 @@ def _file(services: Services, run: RunRecord) -> None:
         too_many = run.row_count > MOST_ROWS
         st.download_button(
             "Export",
-            data=lambda: write_run(run, services.store.rows(run.id)),
+            data=file_or_refusal(run.id, lambda: write_run(run, services.store.rows(run.id))),
             file_name=f"relens-{run.id[:8]}{SUFFIX}",
             mime="application/gzip",
             on_click="ignore",

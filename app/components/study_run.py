@@ -157,9 +157,7 @@ def _buttons(services: Services, run: RunRecord) -> None:
             key="study_resume_button",
             help="Go on with this run; the pieces that are done are not done again.",
         ):
-            _act(lambda: services.store.resume(run.id))
-            services.ensure_worker()
-            st.rerun()
+            _resume(services, run)
         if st.button(
             "Repeat",
             icon=":material/replay:",
@@ -169,10 +167,20 @@ def _buttons(services: Services, run: RunRecord) -> None:
             begin_study(services, lambda: services.store.repeat(run.id))
 
 
+def _resume(services: Services, run: RunRecord) -> None:
+    try:
+        services.store.resume(run.id)
+    except RelensError as error:
+        show_error(error)  # drawing the page anew would take it away again
+        return
+    services.ensure_worker()
+    st.rerun()
+
+
 def _act(action: Callable[[], None]) -> None:
     try:
         action()
-    except (QueryError, RelensError) as error:
+    except RelensError as error:
         show_error(error)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sql
@@ -20,7 +19,7 @@ from engine.runs.specification import (
     specification_from_json,
     specification_to_json,
 )
-from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, read_run, run_record
+from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, read_run
 
 #: The longest description of a run that is taken, in characters of JSON.
 LONGEST_SPECIFICATION = 1_000_000
@@ -83,17 +82,6 @@ class AskedRuns(StorePart):
         with self._database.reading() as connection:
             found = connection.execute(query).all()
         return [{**from_text(data), "number": number} for number, data in found]
-
-    def recent(self, limit: int = 50, kinds: Sequence[str] = ("search",)) -> list[RunRecord]:
-        """The newest runs of these kinds, newest first."""
-        query = (
-            sql.select(runs_table)
-            .where(runs_table.c.kind.in_(kinds), is_kept())
-            .order_by(runs_table.c.sequence.desc())
-            .limit(limit)
-        )
-        with self._database.reading() as connection:
-            return [run_record(row) for row in connection.execute(query).mappings()]
 
     def queue_position(self, run_id: str) -> int | None:
         """Place of a waiting run in the queue, 1 for the next to start; None where it does not wait."""

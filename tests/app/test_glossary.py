@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.glossary import _SAME_AS, AUTOMATA, FIELDS, GLOSSARY, anchor, column_help, find_term, search, term, told
+from app.glossary import _SAME_AS, AUTOMATA, FIELDS, GLOSSARY, anchor, find_term, search, term, told
 from app.page_words import PAGE_WORDS, words_html
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,6 @@ def test_words_are_found_in_any_case_and_in_the_plural():
     assert all(find_term(word) for word in _SAME_AS)
     with pytest.raises(KeyError, match="no 'flux capacitor'"):
         term("flux capacitor")
-    assert column_help({"log P": "log-probability"}) == {"log P": term("log-probability")}
 
 
 def test_anchors_differ_and_are_plain():

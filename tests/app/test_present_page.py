@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import streamlit as st
 
-from engine.runs.screens import Screen
+from engine.runs.screens import LONGEST_FILE, Screen
 from engine.runs.specification import StudySpecification
+from engine.studies.encodings import EncodingsStudy
 from tests.app.studies.test_bias import ROWS, STUDY
 
 PAGE = "../pages/present.py"
@@ -125,6 +127,24 @@ class TestArrange:
         next(button for button in page.button if button.label == "Begin it").click().run()
         assert page.query_params["deck"] in ("Monday", ["Monday"])
         assert page.session_state["pin_to_deck"] == "Monday"
+
+    def test_the_browser_may_send_as_large_a_deck_as_is_read(self, present, monkeypatch):
+        sizes = []
+        monkeypatch.setattr(st, "file_uploader", lambda *_, max_upload_size=None, **__: sizes.append(max_upload_size))
+        page = present("A")
+        page.session_state["import_deck"] = True
+        page.run()
+        assert not page.exception
+        assert sizes[-1] * 1_000_000 >= LONGEST_FILE
+
+    def test_a_screen_links_to_the_page_that_shows_its_run(self, present, screens, services):
+        run_id = services.store.submit(StudySpecification("m", EncodingsStudy("", samples=20)))
+        services.store.change(run_id, variety="encodings")
+        screens.add(Screen("Sampled", ("So.",), source={"page": "tokens", "run": run_id}))
+        captions = [caption.value for caption in present("A").caption]
+        assert [text for text in captions if "The run it comes from" in text] == [  # that of A is in no store
+            f"[The run it comes from](tokens?samples={run_id}&tokens_model=m)"
+        ]
 
     def test_hostile_text_is_text(self, present, screens):
         screens.add(

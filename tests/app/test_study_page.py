@@ -20,7 +20,7 @@ from app.study_files import study_file
 from app.study_narrative import ending_sentence, fraction_done, seconds_left, units_sentence, work_sentence
 from app.study_snippets import differing_settings, study_command, study_python
 from engine.command_line.study import study_of, study_parser
-from engine.errors import StoreError
+from engine.errors import QueryError, StoreError
 from engine.query import Boundary
 from engine.runs.specification import StudySpecification
 from engine.studies.bias import PRESETS, BiasStudy
@@ -122,6 +122,17 @@ class TestPage:
         page = dashboard.run()
         assert bool(page.exception) == (origin is None)
         assert ["do not fit the study" in error.value for error in page.error] == ([] if origin is None else [True])
+
+    def test_why_a_study_cannot_be_resumed_is_said(self, dashboard, services, monkeypatch):
+        def refuse(_):
+            raise QueryError("There is no study that could be resumed.")
+
+        monkeypatch.setattr(services.store, "resume", refuse, raising=False)
+        run_id = services.store.submit(SPECIFICATION)
+        services.store.change(run_id, status="stopped")
+        page = opened(dashboard, run_id)
+        page.button(key="study_resume_button").click().run()
+        assert "could be resumed" in page.error[0].value
 
     def test_a_switch_of_the_view_shows_its_findings_anew(self, dashboard, services, monkeypatch):
         stands = [False]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 
-from engine.errors import StoreError
+from engine.errors import LimitError, StoreError
 from engine.query import Query, Sampling
+from engine.runs import run_file
 from engine.runs.run_file import read_run, write_run
 from engine.runs.specification import SearchSpecification, StudySpecification
 from engine.studies.bias import BiasStudy
@@ -174,6 +176,29 @@ def test_a_study_is_resumed_but_not_one_from_elsewhere(dashboard, store):
     page = opened(dashboard, runs=run)
     page.button(key="history_resume").click().run()
     assert store.get(run).status == "queued"
+
+
+def test_why_a_run_could_not_be_exported_is_said(dashboard, store, monkeypatch):
+    run = finished(store)
+    refusing = []
+    button = st.download_button
+
+    def looked_at(label, data, **more):
+        refusing.append(data)
+        return button(label, data, **more)
+
+    monkeypatch.setattr(st, "download_button", looked_at)
+    page = opened(dashboard, runs=run)
+    assert not page.error
+    with monkeypatch.context() as patched:
+        patched.setattr(run_file, "MOST_BYTES", 10)
+        with pytest.raises(LimitError):  # beside the page, where the button makes its file
+            refusing[-1]()
+    page.run()
+    assert "before it is packed" in page.error[0].value
+    assert read_run(refusing[-1]()).id == run
+    page.run()
+    assert not page.error
 
 
 def test_several_are_chosen_across_pages_of_the_list(dashboard, store):

@@ -117,7 +117,7 @@ def test_a_deleted_run_is_gone_until_it_is_restored(store):
     store.rename(run_id, "mine")
     before, rows = store.get(run_id), store.rows(run_id)
     store.delete(run_id)
-    assert (store.get(run_id), store.rows(run_id), store.find(), store.recent()) == (None, [], [], [])
+    assert (store.get(run_id), store.rows(run_id), store.find()) == (None, [], [])
     assert store.models() == []
     assert ids(store.find(deleted=True)) == [run_id]
     assert store.find(deleted=True)[0].deleted is not None

@@ -223,7 +223,7 @@ def test_screens_stand_beside_the_runs_in_one_database(tmp_path):
     url = f"sqlite:///{tmp_path / 'runs.db'}"
     runs, screens = Store(url), ScreenStore(url)
     screens.add(screen("a"))
-    assert runs.recent() == []
+    assert runs.find() == []
     assert titles(ScreenStore(url)) == ["a"]
 
 

@@ -141,15 +141,7 @@ def test_too_many_waiting_runs_are_refused(store, monkeypatch):
 def test_a_description_without_end_is_refused(store):
     with pytest.raises(LimitError, match="1,000,000 characters"):
         store.submit(specification("a" * 1_000_000))
-    assert store.recent() == []
-
-
-def test_recent_runs_newest_first(store):
-    runs = [store.submit(specification(text)) for text in "abc"]
-    looked_at = store.submit(inspection())
-    assert [run.id for run in store.recent()] == runs[::-1]
-    assert [run.id for run in store.recent(limit=2)] == runs[:0:-1]
-    assert store.recent(limit=1, kinds=("search", "inspect"))[0].id == looked_at
+    assert store.find() == []
 
 
 def test_concurrent_claims_in_threads_and_processes_give_each_run_once(store, url, monkeypatch):
