@@ -1,5 +1,6 @@
 # Relens with its embedded model inside: docker build -t relens . && docker run -p 8501:8501 -v relens:/data relens
 #
+# The volume keeps the runs, the models that were trained and the texts that were uploaded.
 # The default is PyTorch for CPUs. For a GPU: --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu130
 # and docker run --gpus all.
 
@@ -28,7 +29,7 @@ WORKDIR /relens
 COPY --from=build --chown=relens /relens/.venv .venv
 COPY --from=build --chown=relens /relens/cache cache
 COPY --chown=relens . .
-ENV PATH=/relens/.venv/bin:$PATH RELENS_CACHE=/relens/cache RELENS_STORE=sqlite:////data/runs.db PYTHONUNBUFFERED=1
+ENV PATH=/relens/.venv/bin:$PATH RELENS_CACHE=/relens/cache RELENS_DATA=/data PYTHONUNBUFFERED=1
 USER relens
 VOLUME /data
 EXPOSE 8501

@@ -1,7 +1,8 @@
 """Where things are kept and what the operator allows, read from the environment.
 
-    RELENS_CACHE   folder for the converted model and for the default store   (~/.cache/relens)
-    RELENS_STORE   database URL of the runs                                   (SQLite in the cache folder)
+    RELENS_CACHE   folder for what can be made again, as the converted model  (~/.cache/relens)
+    RELENS_DATA    folder for what cannot: trained models, uploads, the store (the cache folder)
+    RELENS_STORE   database URL of the runs                                   (SQLite in the folder of RELENS_DATA)
     RELENS_MODELS  names and folders the dashboard may load, by comma; `*` as a wildcard
     RELENS_TEXTS   folders whose files a study of the dashboard may read, by comma    (uploads alone)
     RELENS_HTTPS   0 forbids to ask web servers whether an address exists     (a study may be allowed to)
@@ -30,9 +31,19 @@ def cache_folder() -> Path:
     return folder
 
 
+def data_folder() -> Path:
+    """Folder for what runs refer to and nobody could make again; created when missing."""
+    asked = os.environ.get("RELENS_DATA")
+    if not asked:
+        return cache_folder()
+    folder = Path(asked).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def store_url() -> str:
     """SQLAlchemy URL of the store of runs."""
-    return os.environ.get("RELENS_STORE") or f"sqlite:///{cache_folder() / 'runs.db'}"
+    return os.environ.get("RELENS_STORE") or f"sqlite:///{data_folder() / 'runs.db'}"
 
 
 def allowed_models() -> tuple[str, ...]:
@@ -43,7 +54,7 @@ def allowed_models() -> tuple[str, ...]:
 
 def uploads_folder() -> Path:
     """Folder for texts that were uploaded."""
-    return cache_folder() / "texts"
+    return data_folder() / "texts"
 
 
 def texts_folders() -> tuple[Path, ...]:

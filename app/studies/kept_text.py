@@ -21,7 +21,7 @@ MOST_KEPT = 50
 
 
 def keep_text(data: bytes) -> Path:
-    """The file with this text, in the cache folder. Raises `QueryError` where it is empty, no text, or not written."""
+    """The file with this text among the uploads. Raises `QueryError` where it is empty, no text, or not written."""
     if not data:
         raise QueryError("The uploaded text is empty.")
     try:
@@ -32,7 +32,7 @@ def keep_text(data: bytes) -> Path:
     if place >= 0:
         number = data.count(b"\n", 0, place) + 1
         raise QueryError(f"Line {number:,} of the uploaded text {wrong}")
-    path = settings.cache_folder() / "texts" / f"{hashlib.sha256(data).hexdigest()}.txt"
+    path = settings.uploads_folder() / f"{hashlib.sha256(data).hexdigest()}.txt"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():

@@ -108,7 +108,7 @@ def _prepare(study: BruteForceStudy, _changed: tuple[int, ...]) -> CharacterPrep
     pairs = islice(noisy_pairs(vocabulary, shuffled, study.seed, study.noise), study.pairs)
     tests = noisy_pairs(vocabulary, text.test, study.seed + 1, study.noise)
     marks = json.dumps([study.to_json(), text.fingerprint], sort_keys=True)
-    folder = settings.cache_folder() / "character-models" / hashlib.sha256(marks.encode()).hexdigest()[:16]
+    folder = settings.data_folder() / "character-models" / hashlib.sha256(marks.encode()).hexdigest()[:16]
     return CharacterPreparation(
         text,
         vocabulary,

@@ -1,4 +1,4 @@
-"""The dialogue models there are, by name: each a folder in the cache, which is read here without loading it.
+"""The dialogue models there are, by name: each a folder of RELENS_DATA, which is read here without loading it.
 
     dialogue-models/chitchat/model.json     ->  chitchat: the corpus "chitchat", 80,000 pairs, perplexity 41
 
@@ -56,7 +56,7 @@ class ListedModel:
 
 def models_folder() -> Path:
     """Where dialogue models are kept by name."""
-    return settings.cache_folder() / "dialogue-models"
+    return settings.data_folder() / "dialogue-models"
 
 
 def model_folder(name: str) -> Path:
