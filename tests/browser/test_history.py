@@ -87,6 +87,29 @@ def test_a_run_is_named_pinned_deleted_and_brought_back(page, dashboard, runs):
     wait_until(lambda: "find=" in page.evaluate("location.href"), what="The search in the address")
 
 
+def test_a_name_follows_the_store_and_not_somebody_who_types(page, dashboard, runs):
+    run, store = runs[1], dashboard.store
+    open_history(page, dashboard, runs=run)
+    name = page.locator(f".st-key-name_{run} input")
+    name.fill("two  blanks")
+    name.press("Enter")
+    expect(name).to_have_value("two blanks")
+    assert store.get(run).name == "two blanks"
+    store.rename(run, "another person's")
+    expect(name).to_have_value("another person's")
+    name.focus()
+    name.press_sequentially(" and mi")
+    store.rename(run, "a third person's")
+    expect(page.locator(".st-key-run_details b")).to_have_text("a third person's")  # the page has looked since
+    expect(name).to_have_value("another person's and mi")
+    name.press_sequentially("ne")
+    name.press("Enter")
+    expect(page.locator(".st-key-run_details b")).to_have_text("another person's and mine")
+    expect(name).to_have_value("another person's and mine")
+    assert store.get(run).name == "another person's and mine"
+    store.rename(run, "")
+
+
 def test_a_run_leaves_as_a_file_and_comes_back_as_another(page, dashboard, runs, tmp_path):
     run, store = runs[2], dashboard.store
     open_history(page, dashboard, runs=run)
