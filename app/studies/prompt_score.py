@@ -12,14 +12,14 @@ A row is one of a search or of a check: both tell a score in the same fields (`e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from app.studies.trigger_charts import word_bars
 from app.studies.trigger_score import hits_html, shaded_words, show_chart
-from app.text import as_html
+from app.text import as_html, visible
 from engine.studies.masking import Masker
 
 Row = Mapping[str, Any]
@@ -50,8 +50,7 @@ def revealed_prompt(row: Row, mask: Masker | None, key: str) -> Masker | None:
 
 def target_bars(row: Row, mask: Masker | None) -> dict[str, Any]:
     """The row as bars want it: a label for each token of the target."""
-    tokens = [str(token) for token in row["target_tokens"]]
-    labels = tokens if mask is None else mask.pieces(tokens)
+    labels = _pieces(row["target_tokens"], mask)
     if row["ends"]:
         labels = [*labels[:-1], "end"]
     return {
@@ -83,12 +82,17 @@ def prompt_score_html(row: Row, mask: Masker | None) -> str:
     )
 
 
+def _pieces(tokens: Sequence[str], mask: Masker | None) -> list[str]:
+    """Tokens as they are read one by one: a blank in one is a part of it, and is shown."""
+    texts = [str(token) for token in tokens]
+    return [visible(text) for text in (texts if mask is None else mask.pieces(texts))]
+
+
 def _shaded(row: Row, mask: Masker | None) -> str:
     """The judge's tokens with what they cost; what comes before the first that is scored, as it is."""
     log_probs = [float(value) for value in row["input_log_probs"]]
     if "input_tokens" not in row or not 0 < len(log_probs) <= len(row["input_tokens"]):
         return as_html(str(row["text"]) if mask is None else mask(str(row["text"])))
-    tokens = [str(token) for token in row["input_tokens"]]
-    labels = tokens if mask is None else mask.pieces(tokens)
+    labels = _pieces(row["input_tokens"], mask)
     first = len(labels) - len(log_probs)
     return " ".join([as_html("".join(labels[:first])), shaded_words(labels[first:], log_probs)]).strip()
