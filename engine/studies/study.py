@@ -170,6 +170,7 @@ class StudyRun:
                 rows += self._step()
             except BaseException as error:  # an interrupt too must not take the end of a unit away
                 self._error = error
+                self._study.put_away()
         if self._error is not None and not rows:
             raise self._error
         self._rows += len(rows)

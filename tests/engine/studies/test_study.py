@@ -100,8 +100,10 @@ class Failing(Counting):
 
 
 def test_rows_that_were_found_come_before_the_error_of_the_next_unit():
-    run = StudyRun(Failing(), bench())
+    study = Failing()
+    run = StudyRun(study, bench())
     rows = run.poll(60.0)
+    assert study.log == ["0", "1", "put away"]
     assert rows == list(StudyRun(Counting(), bench()))[:5]
     assert done_units(rows) == {"0"}
     assert run.progress.rows == len(rows)
