@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.server import Workbench, launch, running_dashboard
+from tests.browser.server import PATIENCE, Workbench, launch, running_dashboard, stop_everything
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +24,15 @@ def browser():
         chromium = launch(playwright)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running(request):
+    """Runs wait in one queue: an endless one that a failed test left behind would hold up all later tests."""
+    dashboard = request.getfixturevalue("dashboard") if "dashboard" in request.fixturenames else None
+    yield
+    if dashboard is not None:
+        stop_everything(dashboard.store)
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def submit(store: Store) -> dict[str, str]:
 
 def wait_for(store: Store, runs: Mapping[str, str]) -> None:
     """Wait until all have ended, and fail where one did not end well. Some page must be open to keep the worker up."""
-    wait_until(lambda: all(store.get(run).status in ENDED for run in runs.values()), 400, "The end of all runs")
+    wait_until(lambda: all(store.get(run).status in ENDED for run in runs.values()), 1800, "The end of all runs")
     ended = {name: store.get(run).status for name, run in runs.items()}
     assert set(ended.values()) == {"done"}, ended
 

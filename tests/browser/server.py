@@ -9,12 +9,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, Playwright
+from playwright.sync_api import Browser, Download, Locator, Page, Playwright, TimeoutError
 
 from engine.runs.store import Store
 
@@ -48,33 +48,41 @@ class Dashboard:
 def running_dashboard(folder: Path) -> Iterator[Dashboard]:
     """The dashboard on a free port with its store in `folder`; ended, with its worker, at the end."""
     store_url = f"sqlite:///{folder / 'runs.db'}"
-    port = _free_port()
-    environment = os.environ | {
+    environment = {
         "RELENS_STORE": store_url,
         # Browser, dashboard and worker share few cores here; a model with a thread on each would wait for itself.
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
     }
-    log = (folder / "dashboard.log").open("wb")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)],
-        cwd=ROOT,
-        env=environment,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
-    url = f"http://localhost:{port}"
-    try:
-        _wait_until_healthy(url, process)
+    with running_page(Path("app/main.py"), folder / "dashboard.log", environment) as (url, process):
         yield Dashboard(url, Store(store_url), process)
-    finally:
-        process.terminate()
+
+
+@contextmanager
+def running_page(
+    script: Path, log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """`streamlit run script` on a free port once it answers, its address and its process; ended at the end."""
+    port = _free_port()
+    with log.open("wb") as told:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
+            cwd=ROOT,
+            env=os.environ | (environment or {}),
+            stdout=told,
+            stderr=subprocess.STDOUT,
+        )
+        url = f"http://localhost:{port}"
         try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(20)
-        log.close()
+            _wait_until_healthy(url, process)
+            yield url, process
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(20)
 
 
 def launch(playwright: Playwright) -> Browser:
@@ -119,16 +127,66 @@ class Workbench:
     @property
     def verdict(self) -> Locator:
         """How many strings the query has, and examples."""
-        return self.page.locator(".st-key-verdict .relens-verdict")
+        return self.page.locator(".st-key-verdict .relens-verdict").first
 
     def ended(self, status: str) -> Locator:
         """The headline of a run that is over with that status."""
-        return self.page.locator(f'[data-run-status="{status}"]')
+        return self.page.locator(f'[data-run-status="{status}"]').first
 
-    def run_id(self) -> str:
-        """The run in the page's address."""
-        self.page.wait_for_url("**run=*")
-        return self.page.url.split("run=")[1].split("&")[0]
+    def run_id(self, other_than: str | None = None) -> str:
+        """The run in the page's address, once there is one that is another than that."""
+        return parameter(self.page, "run", other_than)
+
+    def select_line(self, place: int) -> None:
+        """Select a line of the table, from 0, and wait until its match is open."""
+        opened = self.page.locator(".st-key-match_detail")
+        for _ in range(10):
+            # The table may be drawn anew just when it is clicked, and then hears nothing.
+            table = self.page.locator("[data-testid=stDataFrame] canvas").first
+            table.click(position={"x": 15, "y": 50 + 35 * place}, force=True)
+            with suppress(TimeoutError):
+                opened.wait_for(timeout=PATIENCE / 20)
+                return
+        raise AssertionError(f"Line {place} cannot be selected.")
+
+
+def parameter(page: Page, name: str, other_than: str | None = None) -> str:
+    """A parameter of the page's address, once it is there and another than that."""
+    # Asked of the page itself, since Playwright's own idea of the address may be an old one.
+    found = page.wait_for_function(
+        """([name, other]) => {
+          const value = new URL(location).searchParams.get(name)
+          return value !== other && value
+        }""",
+        arg=[name, other_than],
+    )
+    return str(found.json_value())
+
+
+def download(button: Locator) -> Download:
+    """Press a button that saves a file; the file."""
+    for _ in range(5):
+        button.wait_for()
+        # A file is made when it is asked for, and forgotten where the page is drawn anew just then: ask again.
+        with suppress(TimeoutError):
+            with button.page.expect_download(timeout=PATIENCE / 5) as waiting:
+                button.click()
+            return waiting.value
+    raise AssertionError("No file was saved.")
+
+
+def stop_everything(store: Store) -> None:
+    """Stop every run that waits or goes on, and wait until all are over."""
+
+    def is_over() -> bool:
+        store.mark_interrupted()  # where the worker was killed, nobody else may be looking
+        live = store.find(statuses=("queued", "running"), limit=10_000)
+        for run in live:
+            if not run.stop_requested:
+                store.request_stop(run.id)
+        return not live
+
+    wait_until(is_over, what="The end of the runs that were left")
 
 
 def wait_until(condition, seconds: float = PATIENCE / 1000, what: str = "something"):  # type: ignore[no-untyped-def]
@@ -150,11 +208,11 @@ def _free_port() -> int:
 
 def _wait_until_healthy(url: str, process: subprocess.Popen[bytes]) -> None:
     def healthy() -> bool:
-        assert process.poll() is None, "The dashboard ended before it answered."
+        assert process.poll() is None, "The server ended before it answered."
         try:
             with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
                 return answer.status == 200
         except (urllib.error.URLError, OSError):
             return False
 
-    wait_until(healthy, 60, "The dashboard's health")
+    wait_until(healthy, what="The server's health")

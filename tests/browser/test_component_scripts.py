@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.components import automaton_view, keyboard, show_deck, ticker
-from tests.browser.server import wait_until
+from tests.browser.server import PATIENCE, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +22,7 @@ _IMPORT = """async (source) => {
 @pytest.fixture
 def page(browser):
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.set_content('<div data-testid="stApp" data-test-script-state="notRunning"><div id="place"></div></div>')
     yield page
     page.close()
@@ -39,7 +40,7 @@ def call_twice_and_end_the_first(page, data) -> None:
 def test_a_clock_that_was_wound_up_anew_goes_on(page):
     begin(page, ticker.SCRIPT)
     call_twice_and_end_the_first(page, {"milliseconds": 20})
-    wait_until(lambda: page.evaluate("told.length"), seconds=10, what="A tick")
+    wait_until(lambda: page.evaluate("told.length"), seconds=60, what="A tick")
     page.evaluate("second(); told.length = 0")
     page.wait_for_timeout(200)
     assert not page.evaluate("told.length")
@@ -48,6 +49,7 @@ def test_a_clock_that_was_wound_up_anew_goes_on(page):
 def test_one_clock_ticks_and_not_two(page):
     begin(page, ticker.SCRIPT)
     call_twice_and_end_the_first(page, {"milliseconds": 20})
+    wait_until(lambda: page.evaluate("told.length"), seconds=60, what="A tick")
     page.wait_for_timeout(400)
     assert page.evaluate("told.length") == 1, "it asks again after three seconds only"
 

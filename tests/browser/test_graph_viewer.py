@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-import socket
 import struct
-import subprocess
-import sys
-import urllib.error
-import urllib.request
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from app.drawing import STYLES, graph_to_dot
-from tests.browser.server import ROOT, wait_until
+from tests.browser.server import PATIENCE, running_page, wait_until
 from tests.browser.viewer_graphs import large, small
 
 pytestmark = pytest.mark.browser
-PATIENCE = 60_000
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def address():
+def address(tmp_path_factory):
     """The page with the viewer alone; it needs no model."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    page = str(ROOT / "tests/browser/viewer_page.py")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", page, "--server.port", str(port)],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://localhost:{port}"
-
-    def healthy():
-        assert process.poll() is None, "The page's server ended before it answered."
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
-                return answer.status == 200
-        except (urllib.error.URLError, OSError):
-            return False
-
-    try:
-        wait_until(healthy, 60, "The server's health")
+    log = tmp_path_factory.mktemp("viewer") / "viewer.log"
+    with running_page(Path("tests/browser/viewer_page.py"), log) as (url, _):
         yield url
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 class Viewer:
@@ -66,7 +38,7 @@ class Viewer:
 
     def open(self, which):
         self.page.goto(f"{self.address}/?graph={which}")
-        expect(self.drawing).to_be_visible(timeout=PATIENCE)
+        expect(self.drawing).to_be_visible()
 
     def part(self, name):
         return self.drawing.locator(f"#{name}")
@@ -76,7 +48,7 @@ class Viewer:
 
     def chosen(self, text):
         """The page was told."""
-        expect(self.page.get_by_text(f"Chosen: {text}", exact=True)).to_be_visible(timeout=PATIENCE)
+        expect(self.page.get_by_text(f"Chosen: {text}", exact=True)).to_be_visible()
 
     def keys(self, *names):
         for name in names:
@@ -171,7 +143,7 @@ def test_dragging_moves_the_drawing_and_chooses_nothing(make_viewer):
     viewer.page.keyboard.down("Control")
     viewer.page.mouse.wheel(0, -200)
     viewer.page.keyboard.up("Control")
-    wait_until(lambda: viewer.box()[2] < after[2], 10, "Zooming")
+    wait_until(lambda: viewer.box()[2] < after[2], 60, "Zooming")
 
 
 def test_the_search_walks_through_what_it_finds_and_brings_it_into_view(make_viewer):
@@ -332,5 +304,5 @@ def test_two_fingers_zoom_and_one_may_scroll_the_page(make_viewer):
         touch("touchMove", x - 20 - 8 * step, x + 20 + 8 * step)
     touch("touchEnd")
     # The fingers are three times as far apart, and the drawing three times as large.
-    wait_until(lambda: viewer.box()[2] == pytest.approx(before[2] / 3, rel=0.05), 10, "Zooming by two fingers")
+    wait_until(lambda: viewer.box()[2] == pytest.approx(before[2] / 3, rel=0.05), 60, "Zooming by two fingers")
     assert viewer.drawing.evaluate("drawing => getComputedStyle(drawing).touchAction") == "pan-y"
