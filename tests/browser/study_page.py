@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from engine.runs.records import ENDED
 from engine.studies.catalogue import study_class
-from tests.browser.server import PATIENCE, Dashboard
+from tests.browser.server import PATIENCE, Dashboard, download, parameter, wait_until
 
-expect.set_options(timeout=PATIENCE)
+#: True where each figure is called by a whole text, or begins with a sentence.
+_SAY = """alts => {
+  const figures = [...document.querySelectorAll("[data-testid=stPlotlyChart]")]
+  const says = (figure, alt) => figure.ariaLabel === alt || figure.ariaLabel?.startsWith(alt + ".")
+  return figures.length === alts.length && figures.every((figure, place) => says(figure, alts[place]))
+}"""
 
 
 class StudyPage:
@@ -37,7 +44,7 @@ class StudyPage:
         return self.page.locator(f".st-key-{self.kind}_{name} {element}").first
 
     def settle(self) -> None:
-        """Wait until the page is drawn."""
+        """Wait until the page is drawn. What was done just now it may not have heard of yet."""
         expect(self.page.locator("[data-testid=stApp]")).to_have_attribute("data-test-script-state", "notRunning")
 
     def fill(self, name: str, text: str, element: str = "input") -> None:
@@ -62,28 +69,47 @@ class StudyPage:
 
     def run(self) -> str:
         """Press Run, and wait until its run is done; the run."""
+        before = self.page.evaluate("new URL(location).searchParams.get('run')")
         self.button("study_run_button").click()
-        self.page.wait_for_url("**run=*")
-        expect(self.page.locator("[data-run-status]")).to_have_attribute("data-run-status", "done")
-        return self.page.url.split("run=")[1].split("&")[0]
+        run_id = parameter(self.page, "run", before)
+        store = self._dashboard.store
+        # Asked of the store, which says at once that a study failed, however long one that goes well may take.
+        wait_until(lambda: store.get(run_id).status in ENDED, 4 * PATIENCE / 1000, "The end of the study")
+        ended = store.get(run_id)
+        assert ended.status == "done", (ended.status, ended.error)
+        expect(self.ended("done")).to_be_visible()
+        return run_id
 
     def ended(self, status: str) -> Locator:
         """The headline of a run that is over with that status."""
-        return self.page.locator(f'[data-run-status="{status}"]')
+        return self.page.locator(f'[data-run-status="{status}"]').first
 
     @property
     def verdict(self) -> Locator:
         """The sentences of what was found."""
-        return self.page.locator("[data-study-verdict]")
+        # While the page is drawn anew, those of before may stand beside it for a moment.
+        return self.page.locator("[data-study-verdict]").first
 
-    def figures(self) -> list[str]:
-        """What the figures say to who does not see them."""
-        drawn = self.page.locator("[data-testid=stPlotlyChart]")
-        expect(drawn.first.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-        return [str(figure.get_attribute("aria-label")) for figure in drawn.all()]
+    @property
+    def figures(self) -> Locator:
+        """All figures."""
+        return self.page.locator("[data-testid=stPlotlyChart]")
+
+    def shows(self, told: Sequence[str], alts: Sequence[str]) -> None:
+        """Wait until the verdict has these sentences and no other, and `figures_say` these."""
+        expect(self.page.locator("[data-study-verdict] p")).to_have_text(list(told))
+        self.figures_say(alts)
+
+    def figures_say(self, alts: Sequence[str]) -> None:
+        """Wait until the figures are drawn that say these to who does not see them; a first sentence is enough."""
+        try:
+            self.page.wait_for_function(_SAY, arg=list(alts))
+        except TimeoutError:
+            seen = self.figures.evaluate_all("figures => figures.map(figure => figure.ariaLabel)")
+            raise AssertionError(f"The figures say {seen}, not {list(alts)}") from None
+        expect(self.figures.first.locator(".js-plotly-plot .main-svg").first).to_be_visible()
 
     def saved(self, key: str) -> tuple[str, Path]:
         """Press a button that saves a file; what it is called, and where it is."""
-        with self.page.expect_download() as waiting:
-            self.button(key).click()
-        return waiting.value.suggested_filename, waiting.value.path()
+        file = download(self.button(key))
+        return file.suggested_filename, file.path()

@@ -14,6 +14,7 @@ from engine.studies.bias import BiasStudy
 from engine.studies.bias_variants import Variant
 from engine.studies.study import done_units, rows_of
 from engine.studies.toxicity import demonstration
+from tests.browser.server import PATIENCE, wait_until
 from tests.browser.study_page import StudyPage
 
 pytestmark = pytest.mark.browser
@@ -49,12 +50,8 @@ def shows_what_was_found(page, dashboard, run_id):
     study = StudySpecification.from_json(dashboard.store.get(run_id).specification).study
     rows = dashboard.store.rows(run_id)
     assert done_units(rows) == {unit.key for unit in study.units()}
-    expect(page.verdict).to_be_visible()
-    told = study.verdict(rows)
-    assert page.verdict.inner_text().split("\n")[0] == told[0]
     figures = study_views()[page.kind].figures(rows, study)
-    expect(page.page.locator("[data-testid=stPlotlyChart]")).to_have_count(len(figures))
-    assert page.figures() == [figure.chart.alt for figure in figures]
+    page.shows(study.verdict(rows), [figure.chart.alt for figure in figures])
     expect(page.page.locator("[data-testid=stDataFrame]").first).to_be_visible()
     expect(page.page.locator("[data-testid=stException]")).to_have_count(0)
     return study
@@ -72,10 +69,8 @@ def test_bias_from_its_settings_to_its_report(open_study, dashboard):
     run_id = page.run()
     assert shows_what_was_found(page, dashboard, run_id) == TINY
     expect(page.verdict).to_contain_text("Exactly, with canonical encodings with a prefix")
-    said = page.verdict.inner_text()
     page.page.reload()
-    expect(page.verdict).to_contain_text("Exactly")
-    assert page.verdict.inner_text() == said
+    shows_what_was_found(page, dashboard, run_id)
     name, path = page.saved("study_report")
     assert name.endswith(".html")
     assert "python -m engine study bias" in path.read_text(encoding="utf-8")
@@ -121,15 +116,22 @@ def test_toxicity_and_its_masks(open_study, dashboard):
     study = shows_what_was_found(page, dashboard, run_id)
     assert (study.inputs, study.modes) == (demonstration()[:2], ("prompted",))
     sentences = [row["sentence"] for row in rows_of(dashboard.store.rows(run_id), "answer")]
-    for is_shown in (False, True):
-        name, path = page.saved("study_file_csv")
-        assert ("masked" in name) != is_shown
+    name, _ = page.saved("study_file_csv")
+    assert "masked" in name  # nobody has touched the switch
+    for switched, is_shown in enumerate((False, True, False)):
+        if switched:
+            page.page.locator(".st-key-toxicity_words_shown label").first.click()
+
+        def saved_as_shown(is_shown=is_shown):
+            # Until the page has heard of the switch it has the other file, which its name tells.
+            name, path = page.saved("study_file_csv")
+            return path if ("masked" in name) != is_shown else None
+
+        path = wait_until(saved_as_shown, what="A file as the switch says")
         with path.open(encoding="utf-8-sig", newline="") as file:
             saved = [line["sentence"] for line in csv.DictReader(file) if line["row"] == "answer"]
         assert (saved == sentences) == is_shown
         assert any(word.word in " ".join(saved) for word in study.inputs) == is_shown
-        page.page.locator(".st-key-toxicity_words_shown label").first.click()
-        page.settle()
 
 
 def test_the_report_draws_its_figures_without_a_network(open_study, dashboard, browser, tmp_path):
@@ -140,6 +142,7 @@ def test_the_report_draws_its_figures_without_a_network(open_study, dashboard, b
     (tmp_path / "report.html").write_bytes(saved.read_bytes())
     with_policy = browser.new_context(offline=True, accept_downloads=True)
     report = with_policy.new_page()
+    report.set_default_timeout(PATIENCE)
     complaints = []
     report.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     report.on("pageerror", lambda error: complaints.append(str(error)))
@@ -159,15 +162,25 @@ def test_a_study_that_was_stopped_goes_on(open_study, dashboard):
         costly_draws=3000,
         position_draws=0,
     )
-    run_id = dashboard.store.submit(StudySpecification("smollm2-135m", long))
+    store = dashboard.store
+    run_id = store.submit(StudySpecification("smollm2-135m", long))
+
+    def begun():
+        return [row["unit"] for row in store.rows(run_id) if row["row"] == "begin"]
+
+    def stop():
+        page.button("study_stop_button").click()
+        wait_until(lambda: store.get(run_id).status == "stopped", what="The end of the run")
+        expect(page.ended("stopped")).to_be_visible()
+
     page = open_study("bias", run_id)
-    expect(page.page.get_by_text("1 of 2 done")).to_be_visible()
-    page.button("study_stop_button").click()
-    expect(page.ended("stopped")).to_be_visible()
-    assert len(done_units(dashboard.store.rows(run_id))) == 1
+    expect(page.page.get_by_text("1 of 2 done").first).to_be_visible()
+    wait_until(lambda: len(begun()) == 2, what="The second piece")
+    stop()
+    assert len(done_units(store.rows(run_id))) == 1
     page.button("study_resume_button").click()
-    expect(page.page.get_by_text("1 of 2 done")).to_be_visible()
-    page.button("study_stop_button").click()
-    expect(page.ended("stopped")).to_be_visible()
-    begun = [row["unit"] for row in dashboard.store.rows(run_id) if row["row"] == "begin"]
-    assert begun == [unit.key for unit in (*long.units(), long.units()[1])]
+    # The page said "1 of 2 done" of the stopped run too: only the store tells that it goes on.
+    wait_until(lambda: len(begun()) == 3, what="The second piece once more")
+    expect(page.page.get_by_text("1 of 2 done").first).to_be_visible()
+    stop()
+    assert begun() == [unit.key for unit in (*long.units(), long.units()[1])]

@@ -14,6 +14,7 @@ from engine.triggers.ablation_findings import effort_cells
 from engine.triggers.ablation_study import AblationStudy
 from engine.triggers.model_list import model_folder, model_names
 from engine.triggers.trigger_study import TriggerStudy
+from tests.browser.server import parameter
 from tests.browser.study_page import StudyPage
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
@@ -59,7 +60,7 @@ def test_from_conversations_to_a_verified_trigger(context, dashboard, name, tmp_
     assert name in model_names()
     assert dashboard.store.get(run_id).model == name
     expect(page.verdict).to_contain_text(f"The model '{name}' was trained on")
-    assert len(page.figures()) == 2
+    expect(page.figures).to_have_count(2)
 
     page.page.get_by_text(f"Search for triggers of {name}").first.click()
     page.page.wait_for_url("**/triggers**")
@@ -73,7 +74,7 @@ def test_from_conversations_to_a_verified_trigger(context, dashboard, name, tmp_
     assert (study.model, study.count, study.search.shortlist) == (name, 2, 5)
     rows = dashboard.store.rows(run_id)
     expect(triggers.verdict).to_contain_text("an input was found for")
-    assert triggers.figures()
+    expect(triggers.figures.first.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     card = triggers.page.locator("[data-trigger-card]").first
     expect(card).to_contain_text("What it says itself")
     assert "boring" not in triggers.page.locator("[data-testid=stMain]").inner_text()
@@ -95,7 +96,7 @@ def test_from_conversations_to_a_verified_trigger(context, dashboard, name, tmp_
     assert "boring" not in path.read_text()
     expect(triggers.page.locator("[data-testid=stException]")).to_have_count(0)
 
-    check = triggers.page.url.split("check=")[1].split("&")[0]
+    check = parameter(triggers.page, "check")
     again = StudyPage(page.page, dashboard, "trigger-check")
     again.open(check)
     expect(again.page.locator(".st-key-trigger_check_card [data-trigger-card]")).to_contain_text("hello")
@@ -122,5 +123,5 @@ def test_how_hard_one_must_search(context, dashboard, name, dialogue_model):
         for restarts in (1, 2)
     }
     expect(page.verdict).to_contain_text("Of 2 targets of the list 'own', 2 words at a place and 1 restart found")
-    assert [alt.split(".")[0] for alt in page.figures()] == [*["Lines", "Lines by time"] * 2, "Lines by sweep"]
+    page.figures_say([*["Lines", "Lines by time"] * 2, "Lines by sweep"])
     expect(page.page.locator("[data-testid=stException]")).to_have_count(0)
