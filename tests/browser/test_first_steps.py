@@ -6,10 +6,9 @@ import pytest
 from playwright.sync_api import TimeoutError, expect
 
 from app.tour import STEPS
-from tests.browser.server import PATIENCE, wait_until
+from tests.browser.server import wait_until
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE)
 
 ENDLESS = (
     "prefix=https%3A%2F%2Fwww%5C.&pattern=%5Ba-z0-9%5D%2B%5C.%5Ba-z%5D%2B%28%2F%5Ba-z%5D%2B%29*&matches=10000&top_k=40"
@@ -27,8 +26,11 @@ def tour_step(page, number):
     return page.locator(f'[data-tour-step="{number}"]')
 
 
-def press(page, key, expected, seconds=15):
-    """Press a key, and again where a busy browser was not yet listening, until `expected` is seen."""
+def press(page, key, expected, seconds=60):
+    """Press a key, and again where a busy browser was not yet listening, until `expected` is seen.
+
+    Not soon again: a key that was heard, but whose answer takes its time, would count twice.
+    """
     for _ in range(6):
         page.locator('[data-testid=stApp][data-test-script-state="notRunning"]').wait_for()
         if not expected.is_visible():

@@ -13,10 +13,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import PATIENCE
-
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE)
 
 WORDS = ("apple", "berry", "cedar", "daisy", "elder", "fennel", "grape", "hazel", "ivy")
 #: Its deterministic automaton has 2^40 states: whoever compiles it runs into a limit.
@@ -78,12 +75,14 @@ def test_ten_people_at_once(new_workbench, dashboard):
         times_before = [person.page.evaluate(ANSWER_TIME, [".st-key-pattern", "?"]) for person in people]
     with ServerWatch(dashboard.url) as watch:
         hostile.pattern.fill(HOSTILE)
-        expect(hostile.page.locator("[data-pending]")).to_be_visible()
+        # A moment later it is refused already.
+        refused = hostile.page.locator(".st-key-verdict [data-testid=stAlert]")
+        expect(hostile.page.locator("[data-pending]").or_(refused).first).to_be_visible()
         times = [person.page.evaluate(ANSWER_TIME, [".st-key-pattern", "s"]) for person in people]
     # The hostile page itself answers too: its other field takes text while the pattern is worked on or refused.
     hostile.prefix.fill("still here")
     expect(hostile.prefix).to_have_value("still here")
-    expect(hostile.page.locator("[data-testid=stAlert]")).to_be_visible()
+    expect(refused.first).to_be_visible()
     assert min(times_before + times) > 0, "A page did not answer."
     print(
         f"\nKeystroke to verdict, ms: alone {_summary(times_before)}; beside a hostile pattern {_summary(times)}"

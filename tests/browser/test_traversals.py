@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import TimeoutError, expect
+from playwright.sync_api import expect
 
 from engine.query import Distribution, Edits, Exclude, Sampling
 from engine.runs.specification import SearchSpecification
-from tests.browser.server import PATIENCE, wait_until
+from tests.browser.server import wait_until
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE)
 
 PREFIX = "The (?P<subject>man|woman) was trained in"
 PATTERN = " (?P<outcome>art|science|math|medicine)"
@@ -27,9 +25,9 @@ def choose(workbench, key, option):
 
 
 def wait_for_parameter(workbench, key, value):
-    """Wait until the address has that value; a default is not in it."""
+    """Wait until the address has that value, which is none of the defaults: those are not in it."""
     workbench.page.wait_for_function(
-        "([key, value]) => (new URL(location).searchParams.get(key) ?? value) === value", arg=[key, value]
+        "([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value]
     )
 
 
@@ -50,29 +48,18 @@ def open_popover(workbench, key):
 
 
 def parameters(workbench):
-    return {name: values for name, values in parse_qs(urlsplit(workbench.page.url).query).items() if name != "run"}
+    address = workbench.page.evaluate("location.href")
+    return {name: values for name, values in parse_qs(urlsplit(address).query).items() if name != "run"}
 
 
 def run_to_the_end(workbench, dashboard):
-    before = workbench.page.url
+    before = workbench.page.evaluate("new URL(location).searchParams.get('run')")
     workbench.run_button.click()
-    workbench.page.wait_for_function("before => location.href.includes('run=') && location.href !== before", arg=before)
-    run_id = workbench.run_id()
+    run_id = workbench.run_id(before)
     # The run that was there before may be in sight for a moment, and be done too.
     wait_until(lambda: dashboard.store.get(run_id).status == "done", what="The end of the run")
     expect(workbench.ended("done")).to_be_visible()
     return run_id
-
-
-def select_line(workbench, place):
-    """Select a line of the table, which may be drawn anew just when it is clicked."""
-    detail = workbench.page.locator(".st-key-match_detail")
-    for _ in range(10):
-        table = workbench.page.locator("[data-testid=stDataFrame] canvas").first
-        table.click(position={"x": 15, "y": 50 + 35 * place}, force=True)
-        with contextlib.suppress(TimeoutError):
-            detail.wait_for(timeout=PATIENCE / 20)
-            return
 
 
 def specification(dashboard, run_id):
@@ -205,6 +192,6 @@ def test_an_edited_match_shows_its_edits(workbench, dashboard):
     run_id = run_to_the_end(workbench, dashboard)
     rows = dashboard.store.rows(run_id)
     edited = next(place for place, row in enumerate(rows) if row["edits"])
-    select_line(workbench, edited)
+    workbench.select_line(edited)
     expect(page.locator(".st-key-match_detail")).to_contain_text("1 edit: ")
     expect(page.locator(".st-key-match_detail ins, .st-key-match_detail del").first).to_be_visible()

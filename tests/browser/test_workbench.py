@@ -12,10 +12,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.direct import scores
-from tests.browser.server import PATIENCE, wait_until
+from tests.browser.server import download, wait_until
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE)
 
 #: An open language: there is always more to find, so the run goes on until somebody ends it.
 ENDLESS = (
@@ -51,9 +50,8 @@ def test_from_an_example_to_a_file_whose_numbers_are_the_models(workbench, dashb
     workbench.run_button.click()
     expect(workbench.ended("done")).to_be_visible()
 
-    with page.expect_download() as download:
-        page.locator(".st-key-download_csv button:visible").click()
-    with open(download.value.path(), encoding="utf-8-sig", newline="") as file:
+    saved = download(page.locator(".st-key-download_csv button:visible"))
+    with open(saved.path(), encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(io.StringIO(file.read())))
     assert len(rows) == 10
     assert [float(row["decoder_log_prob"]) for row in rows] == sorted(
@@ -101,9 +99,9 @@ def test_a_drawing_can_be_zoomed_moved_and_fitted(workbench):
 def test_a_wrong_expression_shows_its_place_and_loses_nothing(workbench):
     workbench.open("prefix=The")
     workbench.pattern.fill("a(b|c")
-    alert = workbench.page.locator("[data-testid=stAlert]")
-    expect(alert).to_contain_text("position 1 of the pattern")
-    expect(workbench.page.locator(".st-key-verdict pre")).to_have_text("a(b|c\n ^")
+    alert = workbench.page.locator(".st-key-verdict [data-testid=stAlert]")
+    expect(alert.first).to_contain_text("position 1 of the pattern")
+    expect(workbench.page.locator(".st-key-verdict pre").first).to_have_text("a(b|c\n ^")
     expect(workbench.run_button).to_have_count(0)
     expect(workbench.pattern).to_have_value("a(b|c")
     workbench.pattern.press_sequentially(")")
@@ -172,7 +170,7 @@ def test_stop_is_heard_that_is_pressed_when_a_clock_ticks(workbench, dashboard):
           }
         }"""
     )
-    wait_until(lambda: dashboard.store.get(run_id).status == "stopped", seconds=60, what="The end of the run")
+    wait_until(lambda: dashboard.store.get(run_id).status == "stopped", what="The end of the run")
     expect(workbench.ended("stopped")).to_be_visible()
 
 
@@ -199,8 +197,7 @@ def test_a_match_opens_to_its_tokens(workbench, dashboard):
     workbench.open("prefix=The&pattern=+(cat|dog)&encoding=Canonical&matches=5")
     workbench.run_button.click()
     expect(workbench.ended("done")).to_be_visible()
-    table = workbench.page.locator("[data-testid=stDataFrame] canvas").first
-    table.click(position={"x": 15, "y": 50}, force=True)
+    workbench.select_line(0)
     tokens = workbench.page.locator(".relens-tokens .token")
     expect(tokens).to_have_count(2)
     expect(tokens.first).to_contain_text("The")
