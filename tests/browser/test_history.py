@@ -11,10 +11,9 @@ from playwright.sync_api import expect
 from engine.query import Distribution, Limits, Query, Sampling
 from engine.runs.run_file import read_run
 from engine.runs.specification import SearchSpecification
-from tests.browser.server import PATIENCE, wait_until
+from tests.browser.server import PATIENCE, download, wait_until
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE)
 
 FIELDS = r" (?P<field>art|science|medicine|math)"
 
@@ -113,27 +112,26 @@ def test_a_name_follows_the_store_and_not_somebody_who_types(page, dashboard, ru
 def test_a_run_leaves_as_a_file_and_comes_back_as_another(page, dashboard, runs, tmp_path):
     run, store = runs[2], dashboard.store
     open_history(page, dashboard, runs=run)
-    with page.expect_download() as waiting:
-        button(page, "history_export").click()
-    path = tmp_path / waiting.value.suggested_filename
-    waiting.value.save_as(path)
+    saved = download(button(page, "history_export"))
+    path = tmp_path / saved.suggested_filename
+    saved.save_as(path)
     assert path.suffix == ".relens"
     assert list(read_run(path.read_bytes()).rows) == [
         {name: value for name, value in row.items() if name != "number"} for row in store.rows(run)
     ]
-    known = {other.id for other in store.find()}
+    known = {other.id for other in store.find(limit=10_000)}
     before = len(known)
     page.locator(".st-key-import_popover button").first.click()
     page.locator('[data-testid="stFileUploaderDropzoneInput"]').set_input_files(path)
     wait_until(lambda: store.count() == before + 1, what="The import")
-    (imported,) = [other for other in store.find() if other.id not in known]
+    (imported,) = [other for other in store.find(limit=10_000) if other.id not in known]
     assert imported.origin["id"] == run
     expect(page.locator(".st-key-run_details")).to_contain_text("gives the same rows")
     expect(page.locator(".st-key-run_details")).to_contain_text(imported.id)
     button(page, "history_repeat").click()
     new = known | {imported.id}
     again = wait_until(
-        lambda: next((other for other in store.find() if other.id not in new and not other.is_live), None),
+        lambda: next((other for other in store.find(limit=10_000) if other.id not in new and not other.is_live), None),
         what="The repeated run",
     )
     rows = [[{**row, "seconds": 0.0} for row in store.rows(one)] for one in (run, again.id)]

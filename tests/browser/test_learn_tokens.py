@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -11,10 +9,9 @@ from engine.learn.text_encodings import text_encodings
 from engine.models.loading import load_tokenizer
 from engine.runs.specification import StudySpecification
 from engine.studies.encodings import EncodingsStudy
-from tests.browser.server import PATIENCE
+from tests.browser.server import PATIENCE, parameter
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE)
 
 MODEL = "smollm2-135m"
 
@@ -40,17 +37,16 @@ def test_a_text_is_drawn_and_its_encodings_are_asked(page, dashboard):
     expect(arcs).to_have_count(len(expected.graph.arcs))
 
     page.locator(".st-key-tokens_ask_run button:visible:enabled").first.click()
-    expect(page).to_have_url(re.compile("[?&]run="))
-    run_id = page.url.split("run=")[1].split("&")[0]
-    verdict = page.locator('[data-tokens-verdict="run"]')
+    run_id = parameter(page, "run")
+    verdict = page.locator('[data-tokens-verdict="run"][data-run-status="done"]').first
     expect(verdict).to_contain_text(f"the other {expected.count - 1} share")
     study = StudySpecification.from_json(dashboard.store.get(run_id).specification).study
     assert study == EncodingsStudy(text="The dog", samples=0)
-    assert verdict.inner_text().split("\n")[0] == study.verdict(dashboard.store.rows(run_id))[0]
+    expect(verdict.locator("p").first).to_have_text(study.verdict(dashboard.store.rows(run_id))[0])
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
 
     page.goto(f"{dashboard.url}/tokens?run={run_id}")
-    expect(page.locator('[data-tokens-verdict="run"]')).to_contain_text(f"the other {expected.count - 1} share")
+    expect(page.locator('[data-tokens-verdict="run"]').first).to_contain_text(f"the other {expected.count - 1} share")
     expect(page.get_by_label("Text", exact=True)).to_have_value("The dog")
 
 
@@ -58,7 +54,7 @@ def test_what_the_model_writes_is_compared(page, dashboard):
     study = EncodingsStudy(text="", samples=24, sample_tokens=6)
     run_id = dashboard.store.submit(StudySpecification(MODEL, study))
     page.goto(f"{dashboard.url}/tokens?samples={run_id}")
-    verdict = page.locator('[data-tokens-verdict="samples"][data-run-status="done"]')
+    verdict = page.locator('[data-tokens-verdict="samples"][data-run-status="done"]').first
     expect(verdict).to_contain_text("texts that the model wrote from the beginning of a text")
     expect(verdict).to_contain_text("3 % of GPT-2's samples")
 
