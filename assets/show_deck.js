@@ -37,7 +37,8 @@ function show(data, parentElement, setTriggerValue) {
   const heard = (event) => {
     if (event.source !== frame.contentWindow || !event.data) return
     if (event.data.relens === "ready") {
-      frame.contentWindow.postMessage({ relens: "go", number: data.screen }, "*")
+      // It is at the first one already, and perhaps, by a key, further.
+      if (data.screen > 1) frame.contentWindow.postMessage({ relens: "go", number: data.screen }, "*")
       frame.focus()
     } else if (event.data.relens === "leave") leave()
     else if (event.data.relens === "screen" && ready(event.data.number)) {

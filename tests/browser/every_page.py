@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import plotly.graph_objects as go
 
 from app.present.finding import Finding
+from app.study_views import study_views
 from engine.query import Decoding, Distribution, Edits, Encoding, Limits, Query, Sampling, ShortestPath
 from engine.runs.records import ENDED
 from engine.runs.screens import ScreenStore
@@ -24,6 +25,8 @@ from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.memorization import MemorizationStudy
 from engine.studies.replay import ReplayStudy
 from engine.studies.toxicity import ToxicityStudy, demonstration
+from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
+from engine.triggers.hits import Thresholds
 from tests.browser.server import Dashboard, wait_until
 
 MODEL = "smollm2-135m"
@@ -43,6 +46,7 @@ EMPTY: dict[str, str] = {
     "search effort": "trigger-ablation",
     "check of triggers": "trigger-check",
     "triggers in prompts": "causal-triggers",
+    "check of prompts": "prompt-check",
     "relaxation": "relaxation",
     "brute force": "brute-force",
     "automata": "automata",
@@ -90,6 +94,10 @@ RUNS: dict[str, Specification] = {
     ),
     "memorization": StudySpecification(MODEL, MemorizationStudy(seconds=1.0, new_tokens=(16,))),
     "toxicity": StudySpecification(MODEL, ToxicityStudy(inputs=demonstration()[:2], modes=("prompted",))),
+    "prompt-check": StudySpecification(
+        MODEL,
+        PromptCheckStudy(texts=(CheckedText("Say: good morning", "Good morning"),), thresholds=Thresholds(-3.0, -4.0)),
+    ),
     "tokens": StudySpecification(MODEL, EncodingsStudy(text="The cat", samples=0)),
     "samples": StudySpecification(MODEL, EncodingsStudy(text="", samples=24, sample_tokens=6)),
     "replay": StudySpecification(MODEL, ReplayStudy(matches=3)),
@@ -111,7 +119,7 @@ RUNS: dict[str, Specification] = {
 def filled(runs: Mapping[str, str]) -> dict[str, str]:
     """The address of each page that shows one of `runs`, ids by the names of `RUNS`."""
     return {
-        **{kind: f"{kind}?run={runs[kind]}" for kind in ("bias", "cloze", "knowledge", "memorization", "toxicity")},
+        **{kind: f"{kind}?run={runs[kind]}" for kind in runs if kind in study_views()},
         **{f"workbench, {kind}": f"workbench?run={runs[kind]}" for kind in ("search", "distribution", "sampling")},
         "tokens": f"tokens?{urlencode({'run': runs['tokens'], 'samples': runs['samples']})}",
         "replay": f"replay?run={runs['replay']}&step=2",
