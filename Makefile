@@ -69,7 +69,7 @@ check: setup-dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-unit-tests: setup-dev
+unit-tests: setup-dev graphviz
 	@$(BIN)/pytest
 
 model-tests: setup-dev model

@@ -27,7 +27,7 @@ from app.learn.parameters import LESSON as PATTERN
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
 from app.services import Services
-from app.text import as_html, as_markdown, visible
+from app.text import as_html, as_markdown, shortened, visible
 from engine.learn.steps import STAGES, Lesson, LessonOptions, Step
 from engine.pictures.graphs import Graph
 
@@ -147,7 +147,7 @@ def _show(services: Services, lesson: Lesson, model: str) -> None:
         _picture(services, lesson, number, last, model)
     if lesson.note:
         st.info(as_markdown(lesson.note), icon=":material/info:")
-    _sizes_and_growth(lesson)
+    _sizes_and_growth(services, lesson, model)
     with st.expander("Other patterns", icon=":material/lightbulb:"):
         _examples("Each opens a lesson of its own:")
 
@@ -282,7 +282,7 @@ def _all_encodings(lesson: Lesson) -> Graph | None:
     return tokens[-1].graph if tokens and not tokens[-1].graph.unfinished else None
 
 
-def _sizes_and_growth(lesson: Lesson) -> None:
+def _sizes_and_growth(services: Services, lesson: Lesson, model: str) -> None:
     grid = st.grid(2, min_column_width=330, gap="medium")
     with grid.cell():
         st.markdown("**Sizes**, after each operation")
@@ -318,3 +318,19 @@ def _sizes_and_growth(lesson: Lesson) -> None:
             chart = growth_chart(lesson.growth)
             st.caption(as_markdown(growth_sentence(lesson.growth)))
             st.plotly_chart(chart.figure, key="lesson_growth", config=CONFIG, alt=chart.alt)
+            text = shortened(lesson.growth[-1].text, 60)
+            pin_button(
+                services,
+                lambda: page_finding(
+                    "How fast encodings grow",
+                    [growth_sentence(lesson.growth)],
+                    chart.figure,
+                    chart.alt,
+                    page="automata",
+                    asked=f"in how many ways can “{text}”, and every beginning of it, be written in tokens?",
+                    model=model,
+                    look_at="Each character more multiplies the encodings; the scale counts in powers.",
+                    not_shown="How likely the model finds any of them.",
+                ),
+                key="pin_growth",
+            )

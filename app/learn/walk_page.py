@@ -7,6 +7,7 @@ at once; the page then shows the first hundred, two hundred, ... of them, as the
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -70,6 +71,7 @@ def _asked() -> RandomWalks | None:
             "Pattern, and everything one edit away",
             _FIRST,
             key="walk_pattern",
+            bind="query-params",
             max_chars=300,
             width=420,
             help="A small pattern with a few strings. All strings with one character inserted, deleted or replaced are "
@@ -79,11 +81,19 @@ def _asked() -> RandomWalks | None:
             "Tokens of",
             names,
             key="walk_model",
+            bind="query-params",
             width=220,
             help="Whose tokens spell the strings. Only walks by token paths depend on it.",
         )
         seed = st.number_input(
-            "Seed", 0, None, 0, key="walk_seed", width=110, help="Another seed draws other walks; the same one, these."
+            "Seed",
+            0,
+            None,
+            0,
+            key="walk_seed",
+            bind="query-params",
+            width=110,
+            help="Another seed draws other walks; the same one, these.",
         )
     try:
         with st.spinner("Drawing walks"):
@@ -103,6 +113,9 @@ def _histograms(services: Services, walks: RandomWalks) -> None:
             st.caption(RULE_WORDS[draws.rule])
             chart = positions_chart(draws, drawn)
             st.plotly_chart(chart.figure, key=f"walk_{draws.rule}", config=charts.CONFIG, alt=chart.alt)
+            title = f"Random edits: {RULE_NAMES[draws.rule].lower()}"
+            told = [f"{RULE_NAMES[draws.rule]}: {RULE_WORDS[draws.rule]}.", chart.alt]
+            _pin(services, walks, title, told, chart, "The bars are the walks drawn; the marks, what they tend to.")
     st.markdown("**The three on one scale**")
     st.caption(
         "The share of edits up to each character: lines exactly, dots as drawn. A straight line spreads them evenly;"
@@ -110,21 +123,28 @@ def _histograms(services: Services, walks: RandomWalks) -> None:
     )
     chart = cumulative_chart(walks, drawn)
     st.plotly_chart(chart.figure, key="walk_cumulative", config=charts.CONFIG, alt=chart.alt)
+    look_at = "A straight line spreads the edits evenly; one that leaps up at the start crowds them there."
+    _pin(services, walks, "Where a random edit falls", findings(walks), chart, look_at)
+    ticker(_PACE if st.session_state.get(_PLAYING) else None, key="walk_clock")
+
+
+def _pin(
+    services: Services, walks: RandomWalks, title: str, sentences: Sequence[str], chart: charts.Chart, look_at: str
+) -> None:
     pin_button(
         services,
         lambda: page_finding(
-            "Where a random edit falls",
-            findings(walks),
+            title,
+            sentences,
             chart.figure,
             chart.alt,
             page="replay",
             asked=f"where do edits fall when strings near {walks.pattern} are drawn at random?",
             model=str(st.session_state.get("walk_model", "")),
-            look_at="A straight line spreads the edits evenly; one that leaps up at the start crowds them there.",
+            look_at=look_at,
         ),
-        key="pin_walks",
+        key=f"pin_walks_{title}",
     )
-    ticker(_PACE if st.session_state.get(_PLAYING) else None, key="walk_clock")
 
 
 def _draw_bar() -> int:

@@ -9,6 +9,7 @@ import pytest
 
 import app.learn.decoder_step as step_module
 import app.learn.lesson_page as page_module
+from app.learn.lesson_marks import growth_sentence
 from app.learn.lesson_page import DECODER
 from app.learn.lesson_source import LessonSource, ask_lesson
 from app.runs.addresses import address_of
@@ -205,3 +206,12 @@ def test_a_step_is_pinned_with_its_sentences(automata, byte_tokenizer, tmp_path,
     assert screen.sentences == (step.title, step.happened, step.look)
     assert screen.figure.startswith("<svg")
     assert screen.source["page"] == "automata"
+
+
+def test_the_growth_of_encodings_is_pinned(automata, byte_tokenizer, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_STORE", f"sqlite:///{tmp_path / 'screens.db'}")
+    page = typed(automata, PATTERN)
+    page.button(key="pin_growth").click().run()
+    assert not page.exception
+    (screen,) = ScreenStore(f"sqlite:///{tmp_path / 'screens.db'}").all()
+    assert screen.sentences == (growth_sentence(lesson(PATTERN, byte_tokenizer).growth),)

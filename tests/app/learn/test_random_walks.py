@@ -18,6 +18,7 @@ from app.learn.walk_figures import (
 )
 from engine.errors import LimitError
 from engine.learn.random_walks import RULES, UNEDITED, random_walks
+from engine.runs.screens import ScreenStore
 
 
 @pytest.fixture(scope="module")
@@ -26,20 +27,31 @@ def walks(byte_tokenizer):
 
 
 @pytest.fixture
-def page(dashboard, monkeypatch, walks):
+def opened(dashboard, monkeypatch, walks):
+    """A function that opens the page at an address."""
+
     class Answers:
         def walks(self, pattern, model, seed):
             if pattern == "too many":
                 raise LimitError("There are <too> many strings.", limit="strings")
             return walks
 
+    def open_page(**parameters):
+        dashboard.run()
+        dashboard.switch_page("../pages/replay.py")
+        for name, value in {"shown": "Random walks", **parameters}.items():
+            dashboard.query_params[name] = value
+        page = dashboard.run()
+        assert not page.exception
+        return page
+
     monkeypatch.setattr(walk_page, "walk_answers", Answers)
-    dashboard.run()
-    dashboard.switch_page("../pages/replay.py")
-    dashboard.query_params["shown"] = "Random walks"
-    page = dashboard.run()
-    assert not page.exception
-    return page
+    return open_page
+
+
+@pytest.fixture
+def page(opened):
+    return opened()
 
 
 def html_of(page):
@@ -108,3 +120,23 @@ def test_what_is_refused_is_said_as_text(page):
     assert "too" in page.error[0].value
     assert "<too>" not in page.error[0].value.replace("\\", "") or "\\<" in page.error[0].value
     assert not page.exception
+
+
+def test_each_histogram_is_pinned_as_it_stands(page, walks, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_STORE", f"sqlite:///{tmp_path / 'screens.db'}")
+    page.slider(key="walk_drawn").set_value(300).run()
+    rules = [RULE_NAMES[draws.rule].lower() for draws in walks.draws]
+    for rule in rules:
+        page.button(key=f"pin_walks_Random edits: {rule}").click().run()
+        assert not page.exception
+    screens = ScreenStore(f"sqlite:///{tmp_path / 'screens.db'}").all()
+    assert [screen.title for screen in screens] == [f"Random edits: {rule}" for rule in rules]
+    for screen, draws in zip(screens, walks.draws, strict=True):
+        assert screen.alt == positions_chart(draws, 300).alt
+        assert screen.source["page"] == "replay"
+
+
+def test_the_pattern_and_the_seed_are_those_of_the_address(opened):
+    page = opened(walk_pattern="A dog", walk_seed="3")
+    assert page.text_input(key="walk_pattern").value == "A dog"
+    assert page.number_input(key="walk_seed").value == 3
