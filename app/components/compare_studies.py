@@ -1,23 +1,26 @@
-"""Studies of one kind side by side: their verdicts, and their figures by title."""
+"""Studies of one kind side by side: their verdicts, where they disagree, and their figures by title."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app import charts
+from app.compare.paired import COLUMN_HELP, paired_sentences, paired_table
 from app.compare.words import letter
 from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.present.pinned import study_finding
 from app.runs.imported import made_of
 from app.services import Services
-from app.studies.view import Figure, StudyView
+from app.studies.view import Figure, Rows, StudyView
 from app.study_views import study_views
 from app.text import as_html, as_markdown
 from engine.errors import QueryError
+from engine.runs.paired_tests import paired_differences
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.masking import Masker
@@ -29,10 +32,11 @@ _BESIDE = 2
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """One of the runs: its study and what its rows say."""
+    """One of the runs: its study, its rows, and what they say."""
 
     run: RunRecord
     study: Study
+    rows: Rows
     verdict: Sequence[str]
     figures: Sequence[Figure]
     mask: Masker | None
@@ -60,7 +64,7 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> None:
                 figures = view.figures(rows, study)
         except QueryError as error:
             verdict, refused = (), error
-        compared.append(_Compared(run, study, verdict, figures, mask))
+        compared.append(_Compared(run, study, rows if refused is None else (), verdict, figures, mask))
         sentences = verdict if mask is None else tuple(map(mask, verdict))
         with column:
             st.html(
@@ -71,7 +75,35 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> None:
             )
             if refused is not None:
                 show_error(refused)
+    _question_by_question(runs[0].variety, compared)
     _figures(services, view, compared)
+
+
+def _question_by_question(kind: str, compared: Sequence[_Compared]) -> None:
+    """Where two runs decide the same questions otherwise, and whether that is more than chance."""
+    try:
+        with contextlib.ExitStack() as care:
+            for one in compared:
+                care.enter_context(made_of(one.run))
+            differences = paired_differences(kind, [one.rows for one in compared])
+    except QueryError:
+        return  # what is wrong with these rows was said above
+    if not differences:
+        return
+    st.header("Question by question", anchor=False)
+    for sentence in paired_sentences(differences, kind):
+        st.markdown(as_markdown(sentence))
+    st.dataframe(
+        paired_table(differences, kind),
+        key="compare_paired",
+        hide_index=True,
+        height="content",
+        alt="Each two runs on the questions that both decided",
+        column_config={
+            name: st.column_config.NumberColumn(format="%.2g" if name == "p" else "localized", help=told)
+            for name, told in COLUMN_HELP.items()
+        },
+    )
 
 
 def _nothing(refused: QueryError | None) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ def examples(rows: Rows) -> list[Example]:
                 truth=any_row["truth"],
                 answers={name: tuple(answer["word"] for answer in row["answers"]) for name, row in asked.items()},
                 ranks={name: row["rank"] for name, row in asked.items()},
-                undecided=tuple(name for name, row in asked.items() if _is_undecided(row)),
+                undecided=tuple(name for name, row in asked.items() if is_undecided(row)),
             )
         )
     return found
@@ -166,7 +166,8 @@ def is_counted(row: Mapping[str, Any]) -> bool:
     return not row["error"] and can_be_an_answer(str(row["truth"]))
 
 
-def _is_undecided(row: Mapping[str, Any]) -> bool:
+def is_undecided(row: Mapping[str, Any]) -> bool:
+    """Whether the search was cut before it came to any answer."""
     return bool(row["cut"]) and not row["answers"]
 
 
@@ -174,7 +175,7 @@ def _variant(name: str, rows: Mapping[int, Mapping[str, Any]]) -> VariantResult:
     asked = [row for row in rows.values() if is_counted(row)]
     errors = sum(bool(row["error"]) for row in rows.values())
     right = sum(row["right"] for row in asked)
-    undecided = sum(map(_is_undecided, asked))
+    undecided = sum(map(is_undecided, asked))
     firsts = [row["answers"][0]["word"] for row in asked if row["answers"]]
     frequent = _shares(firsts)
     return VariantResult(
@@ -208,7 +209,7 @@ def _comparisons(answers: Answers) -> tuple[Comparison, ...]:
             for number in answers[first]
             if number in answers[second]
             and all(
-                is_counted(row) and not _is_undecided(row) for row in (answers[first][number], answers[second][number])
+                is_counted(row) and not is_undecided(row) for row in (answers[first][number], answers[second][number])
             )
         ]
         test = paired_test([bool(one["right"]) for one, _ in both], [bool(other["right"]) for _, other in both])

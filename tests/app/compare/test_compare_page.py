@@ -16,6 +16,7 @@ from engine.runs.comparison import ABSENT
 from engine.runs.run_file import read_run, write_run
 from engine.runs.screens import ScreenStore
 from engine.runs.specification import SearchSpecification, StudySpecification
+from engine.studies.cloze import ClozeStudy
 from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.toxicity import ToxicityStudy
 from tests.app.fakes import match_row
@@ -151,6 +152,37 @@ def test_studies_of_a_kind_have_verdicts_and_figures(dashboard, store):
     charts = page.get("plotly_chart")
     assert len(charts) >= 2
     assert len(charts) % 2 == 0
+
+
+def passages(right):
+    """Rows of a cloze study of as many passages as there are answers."""
+    rows = [{"unit": "words", "row": "begin"}]
+    for number, is_right in enumerate(right):
+        word = "dog" if is_right else "cat"
+        rows.append(
+            {
+                "unit": "words", "row": "answer", "variant": "words", "passage": number, "context": f"It is {number}",
+                "truth": "dog", "answers": [{"word": word, "text": f" {word}", "log_prob": -1.0}], "right": is_right,
+                "rank": 1 if is_right else None, "expansions": 3, "cut": False, "error": "",
+            }
+        )  # fmt: skip
+    return [*rows, {"unit": "words", "row": "done"}]
+
+
+@pytest.mark.parametrize(("right", "differs"), [([False] * 12, True), ([False] * 2 + [True] * 10, False)])
+def test_studies_of_the_same_questions_are_held_against_each_other_one_by_one(dashboard, store, right, differs):
+    study = ClozeStudy(count=12, variants=("words",))
+    runs = [
+        _done(store, store.submit(StudySpecification("m", study)), passages(answers), {})
+        for answers in ([True] * 12, right)
+    ]
+    page = opened(dashboard, *runs)
+    told = " ".join(element.value for element in page.markdown).replace("\\", "")
+    assert ("12 A alone, 0 B alone (p = 0.00049, corrected): more than chance" in told) == differs
+    assert ("On no way of asking do two runs differ" in told) != differs
+    (table,) = [frame for frame in frames(page) if "Only the first" in frame.columns]
+    assert table["Shared"].tolist() == [12]
+    assert table["Only the first"].tolist() == [right.count(False)]
 
 
 def test_runs_of_different_kinds_are_compared_by_settings(dashboard, store):

@@ -1,0 +1,68 @@
+"""Runs of a study, question by question, in a table and in words, from `engine.runs.paired_tests`; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.compare.words import letter
+from app.studies.trigger_words import hit_label
+from engine.counted import counted
+from engine.runs.paired_tests import PairedDifference
+from engine.studies.cloze import LABELS
+from engine.studies.toxicity import VARIANTS
+
+COLUMN_HELP = {
+    "Shared": "Questions that both runs were asked and both decided.",
+    "Only the first": "Of these, those on which only the first of the two runs has it.",
+    "Only the second": "Of these, those on which only the second of the two runs has it.",
+    "p": "McNemar's test: were both equally good, how often would chance split their disagreements as unevenly? "
+    "Corrected for the number of lines (Holm).",
+}
+
+
+def paired_table(differences: Sequence[PairedDifference], kind: str) -> pd.DataFrame:
+    """A line for each two runs and way of asking."""
+    return pd.DataFrame(
+        [
+            {
+                "Way of asking": way_label(kind, one.way),
+                "Runs": f"{letter(one.first)} and {letter(one.second)}",
+                "Shared": one.test.pairs,
+                "The first": one.first_yes,
+                "The second": one.second_yes,
+                "Only the first": one.test.first_only,
+                "Only the second": one.test.second_only,
+                "p": one.corrected_p_value,
+            }
+            for one in differences
+        ]
+    )
+
+
+def paired_sentences(differences: Sequence[PairedDifference], kind: str) -> list[str]:
+    """What differs by more than chance explains, or that nothing does."""
+    certain = [one for one in differences if one.is_significant]
+    if not certain:
+        return ["On no way of asking do two runs differ by more than chance could make them differ on these questions."]
+    return [_sentence(one, kind) for one in certain]
+
+
+def way_label(kind: str, way: str) -> str:
+    """A way of asking in plain words."""
+    if kind == "cloze":
+        return LABELS.get(way, way)
+    if kind == "toxicity":
+        return {variant.key: variant.label for variant in VARIANTS}.get(way, way)
+    return hit_label(way)
+
+
+def _sentence(one: PairedDifference, kind: str) -> str:
+    first, second, test = letter(one.first), letter(one.second), one.test
+    way = way_label(kind, one.way)
+    return (
+        f"{way[:1].upper()}{way[1:]}: of {counted(test.pairs, 'question')} that both decided, {first} has"
+        f" {one.first_yes:,} and {second} {one.second_yes:,}; {test.first_only:,} {first} alone, {test.second_only:,}"
+        f" {second} alone (p = {one.corrected_p_value:.2g}, corrected): more than chance."
+    )

@@ -1,0 +1,113 @@
+"""Whether runs of a study decide the same questions otherwise, question by question.
+
+    the same 40 passages, asked of two models      A finds the last word of 17, B of 25
+                                                   A alone of 2, B alone of 10            p = 0.039, corrected 0.077
+
+Two shares with overlapping intervals may well differ: the questions are the same, so it counts on which of them the
+runs disagree (McNemar's test, see `engine.paired`). A question is known by its text, so runs that asked other passages
+or targets are compared on those that they share; what a search was cut in before it could tell is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from engine.paired import PairedTest, holm, paired_test
+from engine.query import Record
+
+#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
+SIGNIFICANT = 0.05
+
+Row = Mapping[str, Any]
+#: What was asked and how, and whether it was decided with yes.
+Decided = tuple[str, Hashable, bool]
+
+
+@dataclass(frozen=True)
+class PairedDifference(Record):
+    """Two runs, by their places, on the questions of one way of asking that both decided.
+
+    first_yes, second_yes: how many each has with yes. corrected_p_value: for the number of comparisons (Holm).
+    """
+
+    way: str
+    first: int
+    second: int
+    first_yes: int
+    second_yes: int
+    test: PairedTest
+    corrected_p_value: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the runs differ by more than chance explains."""
+        return self.corrected_p_value < SIGNIFICANT
+
+
+def paired_differences(kind: str, runs: Sequence[Iterable[Row]]) -> tuple[PairedDifference, ...]:
+    """Every two of these runs of a study, way by way; () for a kind whose questions have no yes and no.
+
+    runs: of each the rows that count. Ways in the order in which they first come.
+    """
+    reader = _READERS.get(kind)
+    if reader is None:
+        return ()
+    decided: list[dict[str, dict[Hashable, bool]]] = []
+    for rows in runs:
+        by_way: dict[str, dict[Hashable, bool]] = {}
+        for way, question, is_yes in reader(rows):
+            by_way.setdefault(way, {})[question] = is_yes
+        decided.append(by_way)
+    found = []
+    for way in dict.fromkeys(way for by_way in decided for way in by_way):
+        for first, second in combinations(range(len(decided)), 2):
+            one, other = decided[first].get(way, {}), decided[second].get(way, {})
+            shared = [question for question in one if question in other]
+            if shared:
+                answers = [one[question] for question in shared], [other[question] for question in shared]
+                found.append((way, first, second, sum(answers[0]), sum(answers[1]), paired_test(*answers)))
+    corrected = holm([test.p_value for *_, test in found])
+    return tuple(PairedDifference(*each, p_value) for each, p_value in zip(found, corrected, strict=True))
+
+
+def _passages(rows: Iterable[Row]) -> Iterator[Decided]:
+    """Cloze: whether the last word of a passage was the first answer."""
+    from engine.studies.cloze_findings import is_counted, is_undecided
+
+    for row in rows:
+        if row.get("row") == "answer" and is_counted(row) and not is_undecided(row):
+            yield str(row["variant"]), (row["context"], row["truth"]), bool(row["right"])
+
+
+def _sentences(rows: Iterable[Row]) -> Iterator[Decided]:
+    """Toxicity: whether a match was found after the words before the rude one."""
+    for row in rows:
+        if row.get("row") == "answer" and row["mode"] == "prompted" and row["found"] is not None:
+            yield str(row["variant"]), (row["sentence"], row["position"]), bool(row["found"])
+
+
+def _targets(rows: Iterable[Row]) -> Iterator[Decided]:
+    """Triggers of dialogue models: whether the search came to a hit, by hit type."""
+    for row in rows:
+        if row.get("row") == "trigger":
+            for hit_type, is_hit in row["hits"].items():
+                yield str(hit_type), tuple(row["target"]), bool(is_hit)
+
+
+def _prompts(rows: Iterable[Row]) -> Iterator[Decided]:
+    """Triggers in prompts: the same, of each target and seed."""
+    for row in rows:
+        if row.get("row") == "trigger":
+            for hit_type, hit in row["hits"].items():
+                yield str(hit_type), (row["target"], row["seed"]), bool(hit["is_hit"])
+
+
+_READERS: dict[str, Callable[[Iterable[Row]], Iterator[Decided]]] = {
+    "causal-triggers": _prompts,
+    "cloze": _passages,
+    "toxicity": _sentences,
+    "triggers": _targets,
+}
