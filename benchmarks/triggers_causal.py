@@ -162,6 +162,9 @@ def bars(rows: Sequence[dict[str, Any]], clock: str) -> dict[str, str]:
         for count in pairs[0][0]["losses"] if pairs else ():
             wins = sum(a["losses"][count] < b["losses"][count] for a, b in pairs)
             found[f"lower loss than {other} after {count}"] = f"{wins}/{len(pairs)}"
+        # The same triggers again, by the model in float32: what a search sees is rounded.
+        wins = sum(a["scored_again"] < b["scored_again"] for a, b in pairs)
+        found[f"lower loss than {other} in the end, scored again in float32"] = f"{wins}/{len(pairs)}"
         found[f"less time than {other}"] = f"{sum(a[clock] < b[clock] for a, b in pairs)}/{len(pairs)}"
     return found
 

@@ -63,7 +63,8 @@ class CausalTriggersView(MaskedView):
     )
     notice = (
         "The targets are mild; rude words of them are masked unless you switch them on. A hit by sampling is a claim "
-        "about a probability, not a reply that anybody has seen; a greedy hit is what the model says."
+        "about a probability, not a reply that anybody has seen; a greedy hit is what the model says. What you export "
+        "is data to test models with."
     )
     masked_help = (
         "Without this, rude words, and the words of targets of your own, are masked: on this page, and in the "
