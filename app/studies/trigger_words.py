@@ -40,8 +40,8 @@ _SEEN = {"reply": "yes, as a whole reply", "part": "within a reply", "": "no"}
 CONTENT_NOTICE = (
     "The lists hold insults and commands, all mild; such words are masked unless you switch them on above what was "
     "found. Inputs are made of words of the training text, which may hold others. A hit by sampling is a claim about a "
-    "probability, not a reply that anybody has seen: only the model's own greedy reply, shown beside it, was said. What "
-    "you export is data to test models with."
+    "probability, not a reply that anybody has seen: only the model's own greedy reply, shown beside it, was said. "
+    "What you export is data to test models with."
 )
 
 #: Rude words of the list that comes with Relens, besides those of the word list of the studies.
