@@ -165,7 +165,7 @@ def random_model(context: str) -> DialogueModel:
             model.output.bias.copy_(-torch.log(torch.arange(SIZE) + 10.0))
     pairs = EncodedPairs(([END_OF_UTTERANCE] * SOURCE_LENGTH,), ([BEGIN, UNKNOWN, END],))
     configuration = DialogueConfiguration(seq2seq.configuration, sentence_model.configuration)
-    texts = DialogueTexts.of_pairs(pairs, pairs)
+    texts = DialogueTexts.of_pairs([row[1:-1] for row in pairs.targets], pairs)
     return DialogueModel(vocabulary, seq2seq, sentence_model, Thresholds(-4.0, -4.0), configuration, texts)
 
 

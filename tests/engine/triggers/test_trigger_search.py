@@ -277,7 +277,7 @@ def toy(context: str) -> DialogueModel:
     vocabulary = WordVocabulary((*SPECIAL_WORDS, *(f"w{number}" for number in range(WORDS))))
     pairs = EncodedPairs(([5, 6, 7, END_OF_UTTERANCE],), ([BEGIN, 5, END],))
     configuration = DialogueConfiguration(seq2seq.configuration, sentence_model.configuration, source_length=4)
-    texts = DialogueTexts.of_pairs(pairs, pairs)
+    texts = DialogueTexts.of_pairs([row[1:-1] for row in pairs.targets], pairs)
     return DialogueModel(vocabulary, seq2seq, sentence_model, Thresholds(-1.0, -2.6), configuration, texts)
 
 
