@@ -25,6 +25,9 @@ from scipy import special
 from engine.query import Record
 from engine.statistics import Estimate
 
+#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
+SIGNIFICANT = 0.05
+
 
 def proportion(right: int, asked: int, level: float = 0.95) -> Estimate:
     """The share of right answers with Wilson's interval; between 0 and 1 where nothing was asked.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -39,6 +39,40 @@ class Check:
     study: Study
     rows: Sequence[Mapping[str, Any]]
     position: int | None
+
+
+def ask_about(
+    text: str, mask: Masker | None, *, kind: str, key: str, longest: int, count: int, help: tuple[str, str, str]
+) -> tuple[str, Literal["", "typed", "this", "all"]]:
+    """A field that begins with a trigger, and the buttons that ask about it: what is typed, and what is to be checked.
+
+    kind, key: what keys of widgets begin with, and what tells this trigger from others. count: how many triggers there
+    are. help: of the field, of scoring, of verifying.
+    """
+    # A masked trigger cannot be edited: what is typed would be the mask.
+    is_hidden = mask is not None and mask(text) != text
+    typed = st.text_input(
+        "Change the trigger",
+        value="" if is_hidden else text,
+        placeholder="Switch on “Show the words of this one” to begin from the trigger itself" if is_hidden else "",
+        key=f"{kind}_edit_{key}_{is_hidden}",
+        max_chars=longest,
+        help=help[0],
+    )
+    asked: Literal["", "typed", "this", "all"] = ""
+    with st.container(horizontal=True, gap="small"):
+        if st.button("Score again", icon=":material/calculate:", key=f"{kind}_score_again", help=help[1]):
+            asked = "typed"
+        if st.button("Verify", icon=":material/verified:", key=f"{kind}_verify", help=help[2]):
+            asked = "this"
+        if st.button(
+            f"Verify all {count:,}",
+            icon=":material/verified:",
+            key=f"{kind}_verify_all",
+            help="The same for every trigger of this run.",
+        ):
+            asked = "all"
+    return typed or "", asked
 
 
 def begin_check(services: Services, model: str, check: Study) -> None:

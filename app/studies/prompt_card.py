@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from app.studies.check_run import asked_check, begin_check, show_check
-from app.studies.prompt_score import revealed_prompt, show_prompt_score
+from app.studies.check_run import ask_about, asked_check, begin_check, show_check
+from app.studies.prompt_score import prompt_texts_of, show_prompt_score
+from app.studies.trigger_score import revealed
 from app.text import shortened
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
@@ -51,7 +52,7 @@ def prompt_cards(
     unit = chosen if chosen in by_unit else order[0]
     row = by_unit[unit]
     with st.container(border=True, key="trigger_card"):
-        own = revealed_prompt(row, mask, f"causal-triggers_reveal_{run.id}_{unit}")
+        own = revealed(prompt_texts_of(row), mask, f"causal-triggers_reveal_{run.id}_{unit}")
         show_prompt_score(row, own, f"causal-triggers_card_{run.id}")
     fingerprint = str(settings.get(unit, {}).get("fingerprint", ""))
     return _asking(services, run, study, list(by_unit.values()), row, fingerprint, own)
@@ -80,21 +81,27 @@ def _asking(
     fingerprint: str,
     mask: Masker | None,
 ) -> bool:
-    # A masked trigger cannot be edited: what is typed would be the mask.
-    text = str(row["text"])
-    is_hidden = mask is not None and mask(text) != text
-    typed = st.text_input(
-        "Change the trigger",
-        value="" if is_hidden else text,
-        placeholder="Switch on “Show the words of this one” to begin from the trigger itself" if is_hidden else "",
-        key=f"causal-triggers_edit_{run.id}_{row['unit']}_{is_hidden}",
-        max_chars=MOST_CHARACTERS,
-        help="Another text in the same place of the same prompt, of any length, scored for the same target.",
+    typed, asked = ask_about(
+        str(row["text"]),
+        mask,
+        kind=study.kind,
+        key=f"{run.id}_{row['unit']}",
+        longest=MOST_CHARACTERS,
+        count=min(len(found), MOST_TEXTS),
+        help=(
+            "Another text in the same place of the same prompt, of any length, scored for the same target.",
+            "Asks the model how likely the target is after the text above, by all hit types.",
+            "Puts the stored text into the prompt anew, encodes the whole, and compares every number.",
+        ),
     )
-
-    def submit(texts: Sequence[CheckedText]) -> None:
+    if asked:
+        texts = {
+            "typed": lambda: [CheckedText(typed, str(row["target"]))],
+            "this": lambda: [_stored(row)],
+            "all": lambda: [_stored(one) for one in found[:MOST_TEXTS]],
+        }
         check = PromptCheckStudy(
-            texts=tuple(texts)[:MOST_TEXTS],
+            texts=tuple(texts[asked]()),
             template=study.template,
             hit_type=study.hit_type,
             ends=study.ends,
@@ -104,29 +111,6 @@ def _asking(
             fingerprint=fingerprint,
         )
         begin_check(services, run.model, check)
-
-    with st.container(horizontal=True, gap="small"):
-        if st.button(
-            "Score again",
-            icon=":material/calculate:",
-            key="causal-triggers_score_again",
-            help="Asks the model how likely the target is after the text above, by all hit types.",
-        ):
-            submit([CheckedText(typed or "", str(row["target"]))])
-        if st.button(
-            "Verify",
-            icon=":material/verified:",
-            key="causal-triggers_verify",
-            help="Puts the stored text into the prompt anew, encodes the whole, and compares every number.",
-        ):
-            submit([_stored(row)])
-        if st.button(
-            f"Verify all {min(len(found), MOST_TEXTS):,}",
-            icon=":material/verified:",
-            key="causal-triggers_verify_all",
-            help="The same for every trigger of this run.",
-        ):
-            submit([_stored(one) for one in found])
     return _answer(services, row, mask)
 
 

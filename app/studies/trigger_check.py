@@ -17,13 +17,12 @@ import streamlit as st
 from app.studies.fields import all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
-from app.studies.trigger_fields import hit_field
-from app.studies.trigger_score import revealed, show_score
+from app.studies.trigger_fields import checked_field, hit_field
+from app.studies.trigger_score import revealed, show_score, texts_of
 from app.studies.trigger_words import all_hits, masked, reached, seen_in_training, sentence, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import shortened
-from engine.counted import counted
 from engine.errors import QueryError
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
@@ -67,7 +66,21 @@ class TriggerCheckView(MaskedView):
 
     def _fields(self, study: TriggerCheckStudy) -> TriggerCheckStudy:
         model = attempt(lambda: model_field(KIND, study.model), study.model)
-        pairs = attempt(lambda: _pairs_field(study), study.pairs)
+        pairs = attempt(
+            lambda: checked_field(
+                study.pairs,
+                _line,
+                _pair,
+                noun="pair",
+                label=f"What is said to the model {ARROW} what it should answer",
+                key=f"{KIND}_pairs",
+                placeholder=f"how are you ? {ARROW} i am good .",
+                help="One pair a line. The model knows only words of its training; others are read as <unk>, and "
+                "cannot be answered.",
+                tidy=str.strip,
+            ),
+            study.pairs,
+        )
         hit_type = hit_field(
             "Above all, is it",
             study.hit_type,
@@ -112,37 +125,12 @@ class TriggerCheckView(MaskedView):
         )
         row = found[min(chosen or 0, len(found) - 1)]
         with st.container(border=True, key="trigger_check_card"):
-            own = revealed(row, mask, f"{KIND}_reveal_{run.id}_{row['pair']}")
+            own = revealed(texts_of(row), mask, f"{KIND}_reveal_{run.id}_{row['pair']}")
             show_score(row, study.hit_type, own, f"{KIND}_{run.id}")
         return False
 
 
 VIEW = TriggerCheckView()
-
-
-def _pairs_field(study: TriggerCheckStudy) -> tuple[CheckedPair, ...]:
-    """The pairs as lines of text; those that a search has told stay hidden, and as they are, until somebody asks."""
-    told = any(pair.log_probs for pair in study.pairs)
-    shown = not told or st.toggle(
-        "Show and change the pairs",
-        key=f"{KIND}_pairs_shown",
-        help="They come from a search, so they may hold rude words.",
-    )
-    if not shown:
-        st.caption(f"{counted(len(study.pairs), 'pair')}, as a search told them.")
-        return study.pairs
-    before = {_line(pair): pair for pair in study.pairs}
-    typed = st.text_area(
-        f"What is said to the model {ARROW} what it should answer",
-        value="\n".join(before),
-        key=f"{KIND}_pairs",
-        height=120,
-        placeholder=f"how are you ? {ARROW} i am good .",
-        help="One pair a line. The model knows only words of its training; others are read as <unk>, and cannot be "
-        "answered.",
-    )
-    lines = [line.strip() for line in str(typed or "").splitlines() if line.strip()]
-    return tuple(before[line] if line in before else _pair(line) for line in lines)
 
 
 def _line(pair: CheckedPair) -> str:

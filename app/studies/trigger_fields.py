@@ -5,14 +5,15 @@ Each page says in its own words what a choice does to its answer; label, choices
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.studies.fields import attempt, number_field
 from app.studies.trigger_words import hit_label, list_label
+from engine.counted import counted
 from engine.triggers.causal.template import Template
 from engine.triggers.hits import HIT_TYPES
 
@@ -61,6 +62,47 @@ def template_fields(template: Template, *, kind: str) -> Template:
         "text that the model continues.",
     )
     return attempt(lambda: Template(text or "", form), template)
+
+
+class Told(Protocol):
+    """Something to be checked, which a search may have told."""
+
+    @property
+    def log_probs(self) -> tuple[float, ...]:
+        """() where nothing was told."""
+        ...
+
+
+Checked = TypeVar("Checked", bound=Told)
+
+
+def checked_field(
+    asked: Sequence[Checked],
+    line_of: Callable[[Checked], str],
+    of_line: Callable[[str], Checked],
+    *,
+    noun: str,
+    label: str,
+    key: str,
+    placeholder: str,
+    help: str,
+    tidy: Callable[[str], str] = str,
+) -> tuple[Checked, ...]:
+    """What is to be checked, one a line; what a search has told stays hidden, and as it is, until somebody asks.
+
+    tidy: what is done to a line before it is read.
+    """
+    told = any(one.log_probs for one in asked)
+    shown = not told or st.toggle(
+        f"Show and change the {noun}s", key=f"{key}_shown", help="They come from a search, so they may hold rude words."
+    )
+    if not shown:
+        st.caption(f"{counted(len(asked), noun)}, as a search told them.")
+        return tuple(asked)
+    before = {line_of(one): one for one in asked}
+    typed = st.text_area(label, value="\n".join(before), key=key, height=120, placeholder=placeholder, help=help)
+    lines = [tidy(line) for line in str(typed or "").splitlines() if line.strip()]
+    return tuple(before[line] if line in before else of_line(line) for line in lines)
 
 
 def lists_field(place: DeltaGenerator, chosen: Sequence[str], *, kind: str, help: str) -> tuple[Any, ...]:

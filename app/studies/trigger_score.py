@@ -55,9 +55,13 @@ def show_score(row: Row, hit_type: str, mask: Masker | None, key: str) -> None:
         st.caption(as_markdown(without_attention(row)))
 
 
-def revealed(row: Row, mask: Masker | None, key: str) -> Masker | None:
-    """What hides the words of this row: none of them, once a reader asked to see this one alone."""
-    texts = [sentence(row[name]) for name in ("input", "target", "reply")]
+def texts_of(row: Row) -> list[str]:
+    """What of this row may have to be masked."""
+    return [sentence(row[name]) for name in ("input", "target", "reply")]
+
+
+def revealed(texts: Sequence[str], mask: Masker | None, key: str) -> Masker | None:
+    """What hides the words of a card with these texts: nothing, once a reader asked to see this one alone."""
     if mask is None or all(mask(text) == text for text in texts):
         return mask
     is_shown = st.toggle(

@@ -15,11 +15,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from engine.paired import PairedTest, holm, paired_test
+from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test
 from engine.query import Record
-
-#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
-SIGNIFICANT = 0.05
 
 Row = Mapping[str, Any]
 #: What was asked and how, and whether it was decided with yes.

@@ -22,7 +22,7 @@ from itertools import combinations
 from typing import Any
 
 from engine.counted import counted
-from engine.paired import PairedTest, holm, paired_test, proportion
+from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test, proportion
 from engine.percent import percent
 from engine.query import Record
 from engine.statistics import Estimate
@@ -30,8 +30,6 @@ from engine.studies.cloze import ANSWER, LABELS, VARIANTS
 from engine.studies.passages import can_be_an_answer
 from engine.studies.study import rows_of
 
-#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
-SIGNIFICANT = 0.05
 #: How many of the most frequent answers are told.
 FREQUENT = 5
 #: Characters of a word of a passage that are told.

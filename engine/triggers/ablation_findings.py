@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.counted import counted
-from engine.paired import holm, paired_test, proportion
+from engine.paired import SIGNIFICANT, holm, paired_test, proportion
 from engine.percent import percent
 from engine.query import Record
 from engine.statistics import Estimate
@@ -32,9 +32,6 @@ from engine.triggers.trigger_findings import left_out
 from engine.triggers.trigger_study import LIST
 
 Row = Mapping[str, Any]
-
-#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class TriggerCheckStudy(Study):
                 "seen": seen.how(target),
                 "unknown": list(model.vocabulary.unknown(word for word in words[-room:] if word != "<unk>")),
                 "left_out": max(0, len(words) - room),
-                "difference": _difference(pair.log_probs, score.token_log_probs),
+                "difference": difference(pair.log_probs, score.token_log_probs),
                 "same_model": not self.fingerprint or self.fingerprint == model.fingerprint,
             }
 
@@ -156,9 +156,11 @@ def _said(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words[begin:end])
 
 
-def _difference(told: Sequence[float], found: Sequence[float]) -> float | None:
-    """The largest difference in nats; None where nothing was told."""
-    return max((abs(one - other) for one, other in zip(told, found, strict=True)), default=None) if told else None
+def difference(told: Sequence[float], found: Sequence[float]) -> float | None:
+    """The largest difference in nats; None where nothing was told, or of another number of words."""
+    if not told or len(told) != len(found):
+        return None
+    return max(abs(one - other) for one, other in zip(told, found, strict=True))
 
 
 def agreement(rows: Sequence[Mapping[str, Any]], digits: str = "float32") -> list[str]:

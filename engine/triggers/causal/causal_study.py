@@ -135,7 +135,7 @@ class CausalTriggerStudy(Study):
             "model": searched.name,
             "fingerprint": searched.fingerprint,
             "judge": self.judge or bench.model.name,
-            "dtype": str(trial.losses.table.dtype).removeprefix("torch."),
+            "dtype": trial.losses.dtype,
             "left": prompt.frame.left,
             "right": prompt.frame.right,
             "target_ids": list(prompt.target),

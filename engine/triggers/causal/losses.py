@@ -50,6 +50,11 @@ class ReplyLosses(ABC):
         """Where it is computed."""
         return self.table.device
 
+    @property
+    def dtype(self) -> str:
+        """The number format that the model works in, such as "bfloat16"."""
+        return str(self.table.dtype).removeprefix("torch.")
+
     @cached_property
     def exact_table(self) -> torch.Tensor:
         """`table` in float32: a gradient is multiplied by it again and again."""
