@@ -17,7 +17,7 @@ import streamlit as st
 from app.studies.fields import all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.prompt_score import prompt_texts_of, show_prompt_score
-from app.studies.trigger_check import ARROW
+from app.studies.trigger_check import ARROW, TriggerCheckView
 from app.studies.trigger_fields import checked_field, hit_field, template_fields
 from app.studies.trigger_score import revealed
 from app.studies.trigger_words import trigger_masker
@@ -47,14 +47,7 @@ class PromptCheckView(MaskedView):
         "likely the target is as the reply, by all hit types, and what the model says itself. Triggers that a search "
         "has found are verified like this."
     )
-    notice = (
-        "A hit by sampling is a claim about a probability, not a reply that anybody has seen. Rude words, and the "
-        "words of the targets, are masked unless you switch them on."
-    )
-    masked_help = (
-        "Without this, rude words, and the words of the targets, are masked: on this page, and in the report and the "
-        "files."
-    )
+    notice, masked_help = TriggerCheckView.notice, TriggerCheckView.masked_help
 
     def settings(self, study: Study) -> PromptCheckStudy:
         """The fields (see `StudyView.settings`)."""
