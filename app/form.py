@@ -32,6 +32,7 @@ from engine.query import (
     ShortestPath,
     Traversal,
 )
+from engine.runs.ceilings import CEILINGS, MOST_DRAWS, MOST_TOKENS
 from engine.runs.specification import SearchSpecification
 
 DEFAULT_MODEL = "smollm2-135m"
@@ -45,21 +46,18 @@ TRAVERSALS = {BEST_FIRST: ShortestPath, SAMPLE: Sampling, DISTRIBUTION: Distribu
 PREFIX_DRAWS = {"Strings": "strings", "Token paths": "tokens", "Edges": "edges"}
 EDITED_PARTS = {"Both": "both", "Prefix": "prefix", "Pattern": "pattern"}
 
-#: The most that the dashboard lets one run ask for. The engine has no such ceilings: from Python everything goes.
+#: The most that the fields take, never above what the store keeps (`engine.runs.ceilings`).
 MOST = {
     "matches": 10_000,
-    "seconds": 3_600,
-    "expansions": 1_000_000,
-    "max_tokens": 2_048,
+    "seconds": int(CEILINGS.seconds or 0),
+    "expansions": int(CEILINGS.expansions or 0),
+    "max_tokens": MOST_TOKENS,
     "top_k": 1_000_000,
-    "samples": 100_000,
+    "samples": MOST_DRAWS,
     "seed": 2**53 - 1,  # beyond it a browser's numbers have gaps
     "edits": MOST_EDITS,
 }
 LARGEST_TOLERANCE = 0.9
-
-#: A distribution is not cut after a number of matches that somebody chose, but it must end.
-_MOST_OF_A_DISTRIBUTION = 100_000
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,7 @@ class Form:
         """When the run ends, never above the dashboard's ceilings. A sample ends when it is drawn."""
         matches = {
             BEST_FIRST: _at_most("matches", self.matches),
-            DISTRIBUTION: _MOST_OF_A_DISTRIBUTION,
+            DISTRIBUTION: CEILINGS.matches,  # nobody chose a number to cut it after, but it must end
         }
         return Limits(
             matches=matches.get(self.traversal),

@@ -11,6 +11,7 @@ from app.components.fill import query_link
 from app.components.messages import show_error
 from app.form import Form
 from app.services import Services
+from app.session import session_name
 from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
@@ -57,7 +58,7 @@ def run_buttons(
 
 def _submit(services: Services, specification: SearchSpecification | None) -> None:
     if specification is not None:
-        begin_run(services, lambda: services.store.submit(specification))
+        begin_run(services, lambda: services.store.submit(specification, session_name()))
 
 
 def begin_run(services: Services, submit: Callable[[], str]) -> None:

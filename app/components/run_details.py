@@ -14,6 +14,7 @@ from app.components.run_links import change_link, open_link, page_named
 from app.components.run_words import run_words
 from app.runs.described import STATUSES, question, spent_text, title, variety_name
 from app.services import Services
+from app.session import session_name
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
 from engine.errors import RelensError
@@ -187,7 +188,13 @@ def _repeating(services: Services, run: RunRecord) -> None:
         key="history_repeat",
         help="Ask the same again from the start, as a run of its own; a sample with the same seed.",
     ):
-        _act(lambda: (services.store.repeat(run.id), services.ensure_worker(), st.toast("Asked again; see above.")))
+        _act(
+            lambda: (
+                services.store.repeat(run.id, session_name()),
+                services.ensure_worker(),
+                st.toast("Asked again; see above."),
+            )
+        )
 
 
 def _keeping(services: Services, run: RunRecord) -> None:

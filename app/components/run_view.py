@@ -20,6 +20,7 @@ from app.components.run_panel import device_line, mass, run_status
 from app.components.ticker import ticker
 from app.run_rows import RunRows
 from app.services import Services
+from app.session import session_name
 from engine.errors import RelensError
 from engine.query import Distribution, Sampling, ShortestPath
 from engine.runs.records import RunRecord
@@ -98,7 +99,7 @@ def _head(services: Services, run: RunRecord, found: RunRows, position: int | No
             key="repeat_button",
             help="Run the same query again, from the start; a sample with the same seed.",
         ):
-            begin_run(services, lambda: services.store.repeat(run.id))
+            begin_run(services, lambda: services.store.repeat(run.id, session_name()))
         if not run.is_live and found.rows:
             conclusions(run, found.rows)
         device = device_line(run.device)
@@ -131,7 +132,8 @@ def _readings(
         return None, known[opened[key]]
     inspected = services.store.get(opened[key]) if key in opened else None
     if inspected is None or inspected.status in ("interrupted", "stopped"):
-        opened[key] = services.store.submit(inspection(SearchSpecification.from_json(run.specification), match))
+        asked = inspection(SearchSpecification.from_json(run.specification), match)
+        opened[key] = services.store.submit(asked, session_name())
         inspected = services.store.get(opened[key])
     st.session_state["open_inspection"] = opened[key]
     if inspected is not None and inspected.status == "done" and opened[key] not in known:

@@ -14,6 +14,7 @@ from app.components.status import status_line
 from app.components.study_form import study_form
 from app.components.study_run import begin_study, study_run
 from app.services import Services
+from app.session import session_name
 from app.studies.view import StudyView
 from app.study_views import study_views
 from app.text import as_html, as_markdown
@@ -63,6 +64,6 @@ def _run_button(services: Services, specification: StudySpecification | None, sh
         )
         and specification is not None
     ):
-        begin_study(services, lambda: services.store.submit(specification))
+        begin_study(services, lambda: services.store.submit(specification, session_name()))
     if specification is not None and shown is not None and specification.to_json() != shown.specification:
         st.caption("The run below has other settings.")

@@ -21,6 +21,7 @@ from app.components.ticker import ticker
 from app.run_rows import RunRows
 from app.runs.imported import made_of
 from app.services import Services
+from app.session import session_name
 from app.studies.view import StudyView
 from app.text import as_html, as_markdown
 from engine.errors import QueryError, RelensError
@@ -164,7 +165,7 @@ def _buttons(services: Services, run: RunRecord) -> None:
             key="study_repeat_button",
             help="Run the same study again from the start, as a run of its own.",
         ):
-            begin_study(services, lambda: services.store.repeat(run.id))
+            begin_study(services, lambda: services.store.repeat(run.id, session_name()))
 
 
 def _resume(services: Services, run: RunRecord) -> None:

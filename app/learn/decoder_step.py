@@ -17,6 +17,7 @@ from app.present.finding import Finding
 from app.present.pinned import page_finding
 from app.runs.imported import made_of
 from app.services import Services
+from app.session import session_name
 from app.studies.view import Rows
 from app.text import as_html, as_markdown
 from engine.errors import QueryError, RelensError
@@ -58,7 +59,7 @@ def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -
             key="lesson_ask",
             help="Ask the model about every path that the decoder can take, in the queue like any other run.",
         ):
-            begin_study(services, lambda: services.store.submit(specification))
+            begin_study(services, lambda: services.store.submit(specification, session_name()))
     if is_busy:
         pass  # which has been said; what was asked is not known
     elif run is None:

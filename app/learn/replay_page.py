@@ -13,6 +13,7 @@ from app.learn.replay_player import STEP, replay_player
 from app.learn.replay_settings import ReplayView
 from app.run_rows import RunRows
 from app.services import Services
+from app.session import session_name
 from app.text import as_html
 from engine.errors import RelensError
 from engine.models.catalogue import available_models
@@ -54,7 +55,7 @@ def replay_page(services: Services) -> None:
         ):
             st.session_state.pop(STEP, None)
             st.query_params.pop(STEP, None)
-            begin_study(services, lambda: services.store.submit(specification))
+            begin_study(services, lambda: services.store.submit(specification, session_name()))
         if specification is not None and shown is not None and specification.to_json() != shown.specification:
             st.caption("The recording below has other settings.")
     if shown is None:

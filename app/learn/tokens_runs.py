@@ -26,6 +26,7 @@ from app.present.pinned import page_finding
 from app.run_rows import RunRows
 from app.runs.imported import made_of
 from app.services import Services
+from app.session import session_name
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
 from engine.errors import QueryError, RelensError
@@ -88,7 +89,7 @@ def asked(services: Services, question: Asked, specification: StudySpecification
 
 def _submit(services: Services, question: Asked, specification: StudySpecification) -> None:
     try:
-        run_id = services.store.submit(specification)
+        run_id = services.store.submit(specification, session_name())
     except RelensError as error:
         show_error(error)
         return

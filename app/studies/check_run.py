@@ -17,6 +17,7 @@ import streamlit as st
 from app import narrative
 from app.components.messages import show_error
 from app.run_rows import RunRows
+from app.session import session_name
 from app.text import as_html, as_markdown
 from engine.errors import RelensError
 from engine.runs.specification import StudySpecification
@@ -79,7 +80,7 @@ def begin_check(services: Services, model: str, check: Study) -> None:
     """Submit a check to the queue and name it in the address; what is wrong with it is said here."""
     try:
         check.units()
-        run_id = services.store.submit(StudySpecification(model, check))
+        run_id = services.store.submit(StudySpecification(model, check), session_name())
     except RelensError as error:
         show_error(error)
         return

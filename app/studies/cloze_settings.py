@@ -18,7 +18,7 @@ import streamlit as st
 
 from app.studies.fields import number_field
 from engine.errors import LimitError, QueryError
-from engine.runs.store import LONGEST_SPECIFICATION
+from engine.runs.sizes import MOST_CHARACTERS
 from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
 from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, passages_of_file, passages_of_lines
 
@@ -30,7 +30,7 @@ MOST_PASTED = 500_000
 #: In a field that is a number: no rule, no limit.
 _ALL = 0
 #: Characters of all passages together as JSON; the rest of the description is far below what this leaves.
-MOST_TOGETHER = LONGEST_SPECIFICATION - 20_000
+MOST_TOGETHER = MOST_CHARACTERS - 20_000
 
 _EXAMPLE = "Ann gave the ring to Shane. “Is it real?” asked Shane.\nOne passage a line; its last word is to be found."
 

@@ -7,12 +7,15 @@ import time
 from typing import Any
 
 import sqlalchemy as sql
+from sqlalchemy.engine import Connection
 
 from engine import settings
 from engine.errors import LimitError, QueryError
+from engine.runs.ceilings import within_ceilings
 from engine.runs.database import from_text, rows_table, runs_table, schema_table, to_text
 from engine.runs.records import QueueState, RunRecord
 from engine.runs.search_words import search_words, variety
+from engine.runs.sizes import check_sizes
 from engine.runs.specification import (
     Specification,
     StudySpecification,
@@ -21,43 +24,34 @@ from engine.runs.specification import (
 )
 from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, read_run
 
-#: The longest description of a run that is taken, in characters of JSON.
-LONGEST_SPECIFICATION = 1_000_000
-
 
 class AskedRuns(StorePart):
     """What a page asks for, and what becomes of it."""
 
-    def submit(self, specification: Specification) -> str:
+    def submit(self, specification: Specification, session: str = "") -> str:
         """Queue a run and return its id.
 
-        Raises `LimitError` when too many runs wait already (RELENS_QUEUE), or when the run is described by more text
-        than any query needs.
+        session: who queues it, such as a browser session, "" for nobody in particular. One session may fill half of
+        the queue, so that there is room for another's. Inspections, which somebody waits for, have a queue of their own
+        that is as long.
+
+        What the run may use is clamped (`engine.runs.ceilings`). Raises `LimitError` when too many runs wait already
+        (RELENS_QUEUE), or when the run is described by more than any run needs (`engine.runs.sizes`).
         """
-        data = specification_to_json(specification)
-        described = to_text(data)
-        if len(described) > LONGEST_SPECIFICATION:
-            raise LimitError(
-                f"A run may be described by {LONGEST_SPECIFICATION:,} characters; this one takes {len(described):,}.",
-                limit="specification",
-            )
+        data = specification_to_json(within_ceilings(specification))
+        check_sizes(data)
         run_id = secrets.token_hex(8)
-        longest = settings.queue_length()
         with self._database.writing() as connection:
             connection.execute(sql.select(schema_table.c.version).with_for_update())
-            waiting = connection.scalar(count_runs(runs_table.c.status == "queued")) or 0
-            if waiting >= longest:
-                raise LimitError(
-                    f"{waiting} runs are waiting already, which is as many as this place allows; try again later.",
-                    limit="RELENS_QUEUE",
-                )
+            _check_room(connection, specification.kind, session)
             connection.execute(
                 runs_table.insert().values(
                     id=run_id,
                     kind=specification.kind,
                     status="queued",
                     model=specification.model,
-                    specification=described,
+                    specification=to_text(data),
+                    session=session,
                     created=time.time(),
                     variety=variety(data),
                     search_words=search_words(data, "", "", specification.model),
@@ -122,12 +116,12 @@ class AskedRuns(StorePart):
             )
             connection.execute(chosen.where(runs_table.c.status == "running").values(stop_requested=True))
 
-    def repeat(self, run_id: str) -> str:
+    def repeat(self, run_id: str, session: str = "") -> str:
         """Submit the specification of a run again; returns the id of the new run. `QueryError` if there is no run."""
         run = self.get(run_id)
         if run is None:
             raise QueryError(f"There is no run {run_id!r} to repeat.")
-        return self.submit(specification_from_json(run.specification))
+        return self.submit(specification_from_json(run.specification), session)
 
     def resume(self, run_id: str) -> None:
         """Queue a study again that was stopped, interrupted or failed; what it has done stays done.
@@ -148,3 +142,22 @@ class AskedRuns(StorePart):
             ).rowcount
         if not resumed:
             raise QueryError(f"There is no study {run_id!r} that could be resumed.")
+
+
+def _check_room(connection: Connection, kind: str, session: str) -> None:
+    """Raise `LimitError` where no more runs of this kind, or of this session, may wait."""
+    longest = settings.queue_length()
+    waits = (runs_table.c.status == "queued", (runs_table.c.kind == INSPECT) == (kind == INSPECT))
+    waiting = connection.scalar(count_runs(*waits)) or 0
+    if waiting >= longest:
+        raise LimitError(
+            f"{waiting} runs are waiting already, which is as many as this place allows; try again later.",
+            limit="RELENS_QUEUE",
+        )
+    share = max(1, longest // 2)
+    if session and (connection.scalar(count_runs(*waits, runs_table.c.session == session)) or 0) >= share:
+        raise LimitError(
+            f"{share} runs of this browser window are waiting already, which is its share of the queue; stop one, or "
+            "try again later.",
+            limit="RELENS_QUEUE",
+        )

@@ -29,7 +29,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from engine.errors import StoreError
 from engine.runs.migrations import migrate
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 5.0
 
 metadata = sql.MetaData()
@@ -66,6 +66,7 @@ runs_table = sql.Table(
     sql.Column("pinned", sql.Boolean, nullable=False, server_default=sql.false()),
     sql.Column("deleted", sql.Double),
     sql.Column("origin", sql.Text),
+    sql.Column("session", sql.String(64), nullable=False, server_default=""),
     sql.Index("runs_by_status", "status", "kind", "sequence"),
     sqlite_autoincrement=True,
 )

@@ -7,11 +7,12 @@ import time
 
 from sqlalchemy.engine import Connection
 
-from engine.errors import LimitError
-from engine.runs.asked_runs import LONGEST_SPECIFICATION
+from engine.runs.ceilings import within_ceilings
 from engine.runs.database import rows_table, runs_table, to_text
-from engine.runs.run_file import RunFile, specification_of
+from engine.runs.run_file import RunFile
 from engine.runs.search_words import search_words, variety
+from engine.runs.sizes import check_sizes
+from engine.runs.specification import specification_to_json
 from engine.runs.store_part import StorePart
 
 #: Rows that are written at once.
@@ -24,16 +25,11 @@ class Imports(StorePart):
     def import_run(self, run: RunFile) -> str:
         """Keep a run that was read from a file, with its own times and versions; returns the id it has here.
 
-        It is all there or, where the store cannot be written, not at all. Raises `LimitError` where it is described by
-        more text than any query needs.
+        It is all there or, where the store cannot be written, not at all. What it may use when it is repeated is
+        clamped (`engine.runs.ceilings`). Raises `LimitError` where it is described by more than any run needs.
         """
-        specification = specification_of(run)
-        described = to_text(specification)
-        if len(described) > LONGEST_SPECIFICATION:
-            raise LimitError(
-                f"A run may be described by {LONGEST_SPECIFICATION:,} characters; this one takes {len(described):,}.",
-                limit="specification",
-            )
+        specification = specification_to_json(within_ceilings(run.specification))
+        check_sizes(specification)
         run_id = secrets.token_hex(8)
         model = run.specification.model
         origin = {"id": run.id, "exported": run.exported, "imported": time.time()}
@@ -45,7 +41,7 @@ class Imports(StorePart):
                     variety=variety(specification),
                     status=run.status,
                     model=model,
-                    specification=described,
+                    specification=to_text(specification),
                     progress=to_text(run.progress),
                     error=run.error,
                     created=run.created,

@@ -2,6 +2,7 @@
 
     version 1   runs as they were asked for and came out
     version 2   and what a person does with them: name, note, pin, deletion with undo, where an imported one is from
+    version 3   and which session queued them
 
 Each step changes the tables and is told by the number of the version that it begins from. All steps run in the one
 transaction that also writes the new version, so a store is of one version or of the other, and a program that dies in
@@ -73,4 +74,8 @@ def _add(connection: Connection, table: str, column: sql.Column[Any]) -> None:
     connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {definition}")
 
 
-_STEPS: dict[int, Callable[[Connection], None]] = {1: _from_version_1}
+def _from_version_2(connection: Connection) -> None:
+    _add(connection, "runs", sql.Column("session", sql.String(64), nullable=False, server_default=""))
+
+
+_STEPS: dict[int, Callable[[Connection], None]] = {1: _from_version_1, 2: _from_version_2}

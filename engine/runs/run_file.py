@@ -37,7 +37,6 @@ from engine.runs.specification import (
     InspectSpecification,
     Specification,
     specification_from_json,
-    specification_to_json,
 )
 
 SUFFIX = ".relens"
@@ -177,11 +176,6 @@ def _checked(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> RunFile:
         exported=checked_time(head.get("exported"), "exported") or 0.0,
         rows=tuple(check_rows(specification, rows)),
     )
-
-
-def specification_of(run: RunFile) -> dict[str, Any]:
-    """The specification as the store keeps it: written anew, so that it is only what was understood."""
-    return specification_to_json(run.specification)
 
 
 def _lines(file: gzip.GzipFile) -> Iterator[bytes]:

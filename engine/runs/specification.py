@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from engine.errors import QueryError
 from engine.query import Decoding, Limits, Query, Record, ShortestPath, Traversal
+from engine.runs.sizes import check_sizes
 from engine.studies.study import Study
 
 
@@ -98,13 +99,15 @@ def specification_to_json(specification: Specification) -> dict[str, Any]:
 def specification_from_json(data: Mapping[str, Any]) -> Specification:
     """The specification back from `specification_to_json`.
 
-    Raises `QueryError` for an unknown kind, an unknown field, or a value that has no meaning.
+    Raises `LimitError` for one that is too large anywhere (`engine.runs.sizes`), which is found before anything is made
+    of it, and `QueryError` for an unknown kind, an unknown field, or a value that has no meaning.
     """
     if not isinstance(data, Mapping):
         raise QueryError(f"A run is described by a JSON object, not by {type(data).__name__}.")
+    check_sizes(data)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise QueryError(f"A run is one of {', '.join(map(repr, _KINDS))}, not {kind!r}.")
+        raise QueryError(f"A run is one of {', '.join(map(repr, _KINDS))}, not {repr(kind)[:40]}.")
     return _KINDS[kind].from_json(data)
 
 

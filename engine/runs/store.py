@@ -22,7 +22,6 @@ Only a running run can be written to. One that was deleted, or given up for dead
 from __future__ import annotations
 
 from engine import settings
-from engine.runs.asked_runs import LONGEST_SPECIFICATION as LONGEST_SPECIFICATION
 from engine.runs.asked_runs import AskedRuns
 from engine.runs.database import Database, schema_table
 from engine.runs.history import History

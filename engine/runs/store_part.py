@@ -12,7 +12,7 @@ from engine.runs.specification import InspectSpecification
 INSPECT = InspectSpecification.kind
 
 #: Columns that are for the database alone.
-_UNTOLD = ("sequence", "search_words")
+_UNTOLD = ("sequence", "search_words", "session")
 
 
 class StorePart:

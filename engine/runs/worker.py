@@ -29,6 +29,7 @@ import psutil
 from engine import settings
 from engine.errors import RelensError, StoreError
 from engine.runs.background import Background, Left
+from engine.runs.ceilings import within_ceilings
 from engine.runs.complaints import Complaints
 from engine.runs.lock import ANOTHER_WORKER, WorkerLock
 from engine.runs.patience import patiently
@@ -163,7 +164,8 @@ class Worker:
         del self._unwritten[run.id]
 
     def _carry_out(self, run: RunRecord) -> Status:
-        specification = specification_from_json(run.specification)
+        # Clamped here too: an earlier version or another program may have written the run into the store.
+        specification = within_ceilings(specification_from_json(run.specification))
         if isinstance(specification, StudySpecification):
             return self._study(run, specification)
         model = self._model_called(specification.model, run)

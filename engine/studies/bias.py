@@ -62,6 +62,12 @@ class BiasStudy(Study):
     kind: ClassVar[str] = "bias"
     title: ClassVar[str] = "Bias"
     question: ClassVar[str] = "Does what the model says depend on whom it speaks of?"
+    ceilings: ClassVar[Mapping[str, float]] = {
+        "draws": 100_000,
+        "costly_draws": 100_000,
+        "position_draws": 100_000,
+        "seconds": 86_400.0,
+    }
 
     template: str = "The {subject} was trained in {outcome}"
     subjects: tuple[str, ...] = ("man", "woman")
@@ -120,10 +126,12 @@ class BiasStudy(Study):
         between, _, after = rest.partition(OUTCOME)
         return before, between, after
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """One a variant, in their order; the positions of edits last."""
-        units = [Unit(variant.key, variant.label) for variant in self.variants]
-        return (*units, Unit(POSITIONS, "where edits fall")) if self.position_draws else tuple(units)
+        for variant in self.variants:
+            yield Unit(variant.key, variant.label)
+        if self.position_draws:
+            yield Unit(POSITIONS, "where edits fall")
 
     def query(self, variant: Variant, subject: int | None = None) -> Query:
         """What a variant asks about one subject, given by its place; None: about any of them.

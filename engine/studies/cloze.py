@@ -69,6 +69,7 @@ class ClozeStudy(Study):
 
     kind: ClassVar[str] = "cloze"
     title: ClassVar[str] = "Cloze"
+    ceilings: ClassVar[Mapping[str, float]] = {"expansions": 100_000}
     question: ClassVar[str] = (
         "Does the model find the last word of a passage, and how much does the way of asking matter?"
     )
@@ -111,18 +112,16 @@ class ClozeStudy(Study):
         """See `Study.files`."""
         return (self.path,) if self.path else ()
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """Chunks of passages, each with all its variants before the next, so that early rows can be compared."""
         total = len(self.read())
-        return tuple(
-            Unit(
-                f"{name} {first}",
-                f"{' and '.join(LABELS[variant] for variant in variants)},"
-                f" passages {first + 1} to {min(first + CHUNK, total)}",
-            )
-            for first in range(0, total, CHUNK)
-            for name, variants in self._groups().items()
-        )
+        for first in range(0, total, CHUNK):
+            for name, variants in self._groups().items():
+                yield Unit(
+                    f"{name} {first}",
+                    f"{' and '.join(LABELS[variant] for variant in variants)},"
+                    f" passages {first + 1} to {min(first + CHUNK, total)}",
+                )
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """One row a passage and variant, as it is answered."""

@@ -53,9 +53,9 @@ class DecoderStudy(Study):
         if not 1 <= self.paths <= MOST_PATHS:
             raise QueryError(f"The number of paths is between 1 and {MOST_PATHS}, not {self.paths}.")
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """All in one."""
-        return (Unit("automaton", "the paths of the automaton"),)
+        yield Unit("automaton", "the paths of the automaton")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """A row for each path: its tokens, the state it leads to, and all tokens that may come next."""

@@ -59,6 +59,7 @@ class EncodingsStudy(Study):
 
     kind: ClassVar[str] = "encodings"
     title: ClassVar[str] = "Encodings"
+    ceilings: ClassVar[Mapping[str, float]] = {"matches": 10_000, "expansions": 100_000}
     question: ClassVar[str] = "How much probability do other encodings hold, and does the model write them by itself?"
 
     text: str = "The cat"
@@ -84,15 +85,17 @@ class EncodingsStudy(Study):
         if self.seed < 0:
             raise QueryError(f"The seed is at least 0, not {self.seed}.")
 
-    def units(self) -> tuple[Unit, ...]:
-        """Those of the two that are asked for. Raises `QueryError` where neither is."""
-        units = (
-            *([Unit(PROBABILITIES, "encodings of the text")] if self.text else []),
-            *([Unit(SAMPLES, "texts the model writes")] if self.samples else []),
-        )
-        if not units:
+    def check(self) -> None:
+        """See `Study.check`."""
+        if not self.text and not self.samples:
             raise QueryError("There is neither a text whose encodings are scored nor a sample to draw.")
-        return units
+
+    def plan(self) -> Iterator[Unit]:
+        """Those of the two that are wanted."""
+        if self.text:
+            yield Unit(PROBABILITIES, "encodings of the text")
+        if self.samples:
+            yield Unit(SAMPLES, "texts the model writes")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """See `Study.carry_out`. Raises what `token_lattice`, a search and `SampledGeneration` raise."""

@@ -62,6 +62,7 @@ class KnowledgeStudy(Study):
 
     kind: ClassVar[str] = "knowledge"
     title: ClassVar[str] = "Knowledge"
+    ceilings: ClassVar[Mapping[str, float]] = {"matches": 10_000, "expansions": 100_000}
     question: ClassVar[str] = "Does the model know the answer, and does it depend on how it is asked?"
 
     prompt: str = "George Washington was born on"
@@ -87,12 +88,17 @@ class KnowledgeStudy(Study):
         if self.matches < 1 or self.expansions < 1:
             raise QueryError("The search for the truth needs at least 1 match and 1 expansion.")
 
-    def units(self) -> tuple[Unit, ...]:
-        """The three ways. Raises `RegexError` for a malformed pattern, and `QueryError` for a truth outside it."""
+    def check(self) -> None:
+        """Raise `RegexError` for a malformed pattern, and `QueryError` for a truth outside it."""
         tree = parse_regex(self.pattern, Limits(), "pattern")
         if quickly_matches(tree, self.truth) is False:
             raise self._not_among_the_answers()
-        return (Unit(CHOICES, "multiple choice"), Unit(FREE, "free response"), Unit(STRUCTURED, "structured query"))
+
+    def plan(self) -> Iterator[Unit]:
+        """The three ways."""
+        yield Unit(CHOICES, "multiple choice")
+        yield Unit(FREE, "free response")
+        yield Unit(STRUCTURED, "structured query")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """See `Study.carry_out`. Raises `QueryError` where the truth is no string of the pattern."""

@@ -106,6 +106,12 @@ class MemorizationStudy(Study):
 
     kind: ClassVar[str] = "memorization"
     title: ClassVar[str] = "Memorization"
+    ceilings: ClassVar[Mapping[str, float]] = {
+        "seconds": 3_600.0,
+        "matches": 10_000,
+        "batch": 4_096,
+        "max_tokens": 2_048,
+    }
     question: ClassVar[str] = "How much does the model know by heart, and how fast can it be found?"
 
     prefix: str = URL_PREFIX
@@ -135,15 +141,14 @@ class MemorizationStudy(Study):
         """See `Study.files`."""
         return (self.validator.path,) if isinstance(self.validator, InText) else ()
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """The search, then one unit for each number of tokens."""
-        self._check()
-        sampled = [
-            Unit(sampled_key(count), f"sampled, {count} token{'s' if count > 1 else ''}") for count in self.new_tokens
-        ]
-        return (Unit(SEARCH, SEARCH), *sampled)
+        yield Unit(SEARCH, SEARCH)
+        for count in self.new_tokens:
+            yield Unit(sampled_key(count), f"sampled, {count} token{'s' if count > 1 else ''}")
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """See `Study.check`."""
         if not (math.isfinite(self.seconds) and self.seconds > 0.0):
             raise QueryError(f"Each method needs a time above 0 seconds, not {self.seconds}.")
         if any(not 1 <= count <= self.max_tokens for count in self.new_tokens):

@@ -99,12 +99,15 @@ class ReplayStudy(Study):
         parts = [f"top-k {self.top_k}"] if self.top_k is not None else []
         return " and ".join(parts + ([f"top-p {self.top_p:g}"] if self.top_p is not None else []))
 
-    def units(self) -> tuple[Unit, ...]:
-        """The one search. Raises `RegexError` for a malformed pattern and `QueryError` as `query` does."""
+    def check(self) -> None:
+        """Raise `RegexError` for a malformed pattern and `QueryError` as `query` does."""
         query = self.query
         parse_regex(query.prefix, Limits(), "prefix")
         parse_regex(query.pattern, Limits(), "pattern")
-        return (Unit("search", "the search"),)
+
+    def plan(self) -> Iterator[Unit]:
+        """The one search."""
+        yield Unit("search", "the search")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """See `Study.carry_out`: the automaton, a row for each round, the end."""

@@ -19,9 +19,10 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, final
 
-from engine.errors import QueryError
+from engine.errors import LimitError, QueryError
 from engine.query import Record
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 UNIT, ROW, BEGIN, DONE = "unit", "row", "begin", "done"
+
+#: Units of one study. Settings multiply: ten thousand targets with a thousand seeds each are ten million units.
+MOST_UNITS = 20_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Bench:
 class Study(Record):
     """A study as it is asked for: a frozen dataclass whose fields are its settings, with defaults for all.
 
-    Source of each: ReLM section 4. A subclass has a `kind`, says its units, and carries one out.
+    Source of each: ReLM section 4. A subclass has a `kind`, checks its settings, plans its units, and carries one out.
     """
 
     kind: ClassVar[str]
@@ -77,9 +81,29 @@ class Study(Record):
         found = study_class(data.get("kind")).from_json(data)
         return cast(Self, found)
 
+    #: The most that the dashboard lets a setting be, by its name; Python and the command line have no such ceilings.
+    ceilings: ClassVar[Mapping[str, float]] = {}
+
+    def check(self) -> None:
+        """Raise `QueryError` or `LimitError` for settings without meaning that its constructor does not look at."""
+
     @abstractmethod
+    def plan(self) -> Iterable[Unit]:
+        """The units in the order in which to work on them, made one by one: `units` takes no more than it allows."""
+
+    @final
     def units(self) -> tuple[Unit, ...]:
-        """The units, in the order in which to work on them. Raises `QueryError` for settings without meaning."""
+        """The units, once the settings are checked.
+
+        Raises what `check` raises, and `LimitError` for more than `MOST_UNITS`, of which no more are made than that.
+        """
+        self.check()
+        units = tuple(islice(self.plan(), MOST_UNITS + 1))
+        if len(units) > MOST_UNITS:
+            raise LimitError(
+                f"These settings make more than the {MOST_UNITS:,} pieces that a study may have.", limit="units"
+            )
+        return units
 
     @abstractmethod
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:

@@ -93,6 +93,12 @@ class ToxicityStudy(Study):
 
     kind: ClassVar[str] = "toxicity"
     title: ClassVar[str] = "Toxicity"
+    ceilings: ClassVar[Mapping[str, float]] = {
+        "most_matches": 10_000,
+        "prompted_expansions": 1_000_000,
+        "unprompted_expansions": 1_000_000,
+        "max_tokens": 2_048,
+    }
     question: ClassVar[str] = "Which rude words and sentences can be drawn out of the model, and by which spellings?"
 
     inputs: tuple[Sentence, ...] = field(default_factory=demonstration)
@@ -120,15 +126,13 @@ class ToxicityStudy(Study):
             if getattr(self, name) < 1:
                 raise QueryError(f"The setting {name} must be at least 1, not {getattr(self, name)}.")
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """Chunks of inputs for each mode."""
         total = len(self.inputs)
-        return tuple(
-            Unit(f"{mode} {first + 1}", f"{mode}, inputs {first + 1} to {min(first + self.chunk, total)} of {total}")
-            for mode in MODES
-            if mode in self.modes
-            for first in range(0, total, self.chunk)
-        )
+        for mode in (mode for mode in MODES if mode in self.modes):
+            for first in range(0, total, self.chunk):
+                last = min(first + self.chunk, total)
+                yield Unit(f"{mode} {first + 1}", f"{mode}, inputs {first + 1} to {last} of {total}")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """An `answer` row for each input and variant, each followed by its `match` rows in order of rank."""

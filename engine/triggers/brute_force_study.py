@@ -106,25 +106,20 @@ class BruteForceStudy(Study):
         """How many inputs are tried, of a text that has so many characters."""
         return sum((self.symbols + 1) ** length for length in self.lengths())
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """The epochs of training, the measurement, the parts of each length, and the search."""
-        self._check()
         count = self.recipe.epochs
-        trained = [Unit(f"{TRAIN} {epoch}", f"training, epoch {epoch} of {count}") for epoch in range(1, count + 1)]
-        parts = [
-            Unit(f"{LENGTH} {length}, {number}", f"inputs of {length} symbols, part {number + 1:,} of {parts:,}")
-            for length in self.lengths()
-            for parts in [(self.symbols + 1) ** (length - self.part_symbols(length))]
-            for number in range(parts)
-        ]
-        length = min(self.searched, self.depth)
-        search = Unit(f"{SEARCHING} {length}", f"gibbs-enum on what inputs of {length} symbols are known to reach")
-        return (
-            *trained,
-            Unit(MEASURE, "measuring on words that were not trained on"),
-            *parts,
-            *[search][: bool(length)],
-        )
+        for epoch in range(1, count + 1):
+            yield Unit(f"{TRAIN} {epoch}", f"training, epoch {epoch} of {count}")
+        yield Unit(MEASURE, "measuring on words that were not trained on")
+        for length in self.lengths():
+            parts = (self.symbols + 1) ** (length - self.part_symbols(length))
+            for number in range(parts):
+                yield Unit(
+                    f"{LENGTH} {length}, {number}", f"inputs of {length} symbols, part {number + 1:,} of {parts:,}"
+                )
+        if length := min(self.searched, self.depth):
+            yield Unit(f"{SEARCHING} {length}", f"gibbs-enum on what inputs of {length} symbols are known to reach")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """The rows of an epoch, of the measurement, of a part or of the search. Raises what is wrong with the text."""
@@ -150,7 +145,8 @@ class BruteForceStudy(Study):
 
         return brute_force_verdict(rows)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """See `Study.check`."""
         if not 1 <= self.words <= 200_000:
             raise QueryError(f"A text has between 1 and 200,000 frequent words, not {self.words}.")
         if not 1 <= self.symbols <= MOST_SYMBOLS:

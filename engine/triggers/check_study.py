@@ -66,8 +66,8 @@ class TriggerCheckStudy(Study):
     fingerprint: str = ""
     hit_type: str = "o-sample-min-k1"
 
-    def units(self) -> tuple[Unit, ...]:
-        """One for all pairs, since loading the model takes longer than scoring them. Raises `QueryError`."""
+    def check(self) -> None:
+        """See `Study.check`."""
         check_name(self.model)
         HitType.called(self.hit_type)
         if not self.pairs:
@@ -76,7 +76,10 @@ class TriggerCheckStudy(Study):
             raise LimitError(f"At most {MOST_PAIRS:,} triggers are checked at once.", limit="pairs")
         for pair in self.pairs:
             _check(pair)
-        return (Unit("all", "scoring in float32"),)
+
+    def plan(self) -> Iterator[Unit]:
+        """One for all pairs, since loading the model takes longer than scoring them."""
+        yield Unit("all", "scoring in float32")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """A row for each pair, in their order. Raises what is wrong with the model or a target."""

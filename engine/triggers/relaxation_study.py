@@ -75,16 +75,13 @@ class RelaxationStudy(Study):
         """See `Study.files`."""
         return (self.targets,) if self.targets else ()
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """Of each space and list, the targets `batch` at a time."""
-        self._check()
         parts = -(-self.count // self.batch)
-        return tuple(
-            Unit(f"{space} {name} {part}", f"{_LABELS[space]}, list {name!r}, part {part} of {parts}")
-            for space in self.spaces
-            for name in self.lists
-            for part in range(1, parts + 1)
-        )
+        for space in self.spaces:
+            for name in self.lists:
+                for part in range(1, parts + 1):
+                    yield Unit(f"{space} {name} {part}", f"{_LABELS[space]}, list {name!r}, part {part} of {parts}")
 
     def settings(self, name: str) -> RelaxationSettings:
         """Those of a descent for the list of that name."""
@@ -159,7 +156,8 @@ class RelaxationStudy(Study):
             return random_targets(model.vocabulary, self.count, self.seed)
         return mal_targets(model.vocabulary, read_targets(self.targets) if self.targets else None)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """See `Study.check`."""
         check_name(self.name)
         for what, values, known in (("space", self.spaces, SPACES), ("list", self.lists, LISTS)):
             if not values or len(set(values)) < len(values) or not set(values) <= set(known):

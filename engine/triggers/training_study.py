@@ -76,16 +76,13 @@ class DialogueModelStudy(Study):
         """See `Study.files`."""
         return (self.corpus,) if self.corpus else ()
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """The epochs of the dialogue model, those of the model of sentences, and the measurement."""
-        self._check()
         count = self.recipe.epochs
-        epochs = [
-            Unit(f"{part} {epoch}", f"{_LABELS[part]}, epoch {epoch} of {count}")
-            for part in (REPLIES, SENTENCES)
-            for epoch in range(1, count + 1)
-        ]
-        return (*epochs, Unit(MEASURE, "measuring on text that was not trained on"))
+        for part in (REPLIES, SENTENCES):
+            for epoch in range(1, count + 1):
+                yield Unit(f"{part} {epoch}", f"{_LABELS[part]}, epoch {epoch} of {count}")
+        yield Unit(MEASURE, "measuring on text that was not trained on")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """The rows of an epoch, or of the measurement (see the module). Raises what is wrong with the corpus."""
@@ -127,7 +124,8 @@ class DialogueModelStudy(Study):
             f" (T_in {row['threshold_in']:.2f}).",
         )
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """See `Study.check`."""
         check_name(self.name)
         if not 0.0 < self.test_share < 1.0:
             raise QueryError(f"The share of the test is above 0 and below 1, not {self.test_share}.")

@@ -77,15 +77,12 @@ class TriggerStudy(Study):
         """The lists in the order in which they are searched."""
         return (*([OWN] if self.targets else []), *([FILE] if self.file else []), *dict.fromkeys(self.lists))
 
-    def units(self) -> tuple[Unit, ...]:
-        """A unit for each target. Raises `QueryError` and `LimitError` for settings without meaning."""
-        self._check()
-        return tuple(
-            Unit(f"{name} {place}", f"target {place} of {count} of the list {name!r}")
-            for name in self.list_names()
-            for count in [len(self.targets) if name == OWN else self.count]
-            for place in range(1, count + 1)
-        )
+    def plan(self) -> Iterator[Unit]:
+        """A unit for each target."""
+        for name in self.list_names():
+            count = len(self.targets) if name == OWN else self.count
+            for place in range(1, count + 1):
+                yield Unit(f"{name} {place}", f"target {place} of {count} of the list {name!r}")
 
     def objective(self, thresholds: Thresholds) -> Objective:
         """What the searches make small."""
@@ -168,7 +165,8 @@ class TriggerStudy(Study):
             "model": self.model,
         }
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """See `Study.check`."""
         check_name(self.model)
         HitType.called(self.hit_type)
         self.objective(Thresholds(0.0, 0.0))

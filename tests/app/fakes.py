@@ -81,7 +81,7 @@ class FakeStore:
         self.stopped: list[str] = []
         self.worker = WorkerRecord("w1", "here", 1, "idle", "smollm2-135m", "cpu", time.time(), {}, True)
 
-    def submit(self, specification: Specification) -> str:
+    def submit(self, specification: Specification, session: str = "") -> str:
         run_id = f"run{len(self.runs) + 1}"
         self.runs[run_id] = RunRecord(
             id=run_id,
@@ -134,7 +134,7 @@ class FakeStore:
         self.stopped.append(run_id)
         self.change(run_id, stop_requested=True)
 
-    def repeat(self, run_id: str) -> str:
+    def repeat(self, run_id: str, session: str = "") -> str:
         again = f"run{len(self.runs) + 1}"
         self.runs[again] = dataclasses.replace(self.runs[run_id], id=again, status="queued", progress={}, row_count=0)
         self.found[again] = []

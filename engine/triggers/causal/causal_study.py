@@ -86,16 +86,14 @@ class CausalTriggerStudy(Study):
     seeds: int = 1
     seed: int = 0
 
-    def units(self) -> tuple[Unit, ...]:
+    def plan(self) -> Iterator[Unit]:
         """One for each target and seed, the first seed of all targets first."""
-        self._check()
-        return tuple(
-            Unit(f"{number} {seed}", f"{target}, seed {seed}")
-            for seed in range(self.seed, self.seed + self.seeds)
-            for number, target in enumerate(self.targets)
-        )
+        for seed in range(self.seed, self.seed + self.seeds):
+            for number, target in enumerate(self.targets):
+                yield Unit(f"{number} {seed}", f"{target}, seed {seed}")
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """See `Study.check`."""
         if not self.targets:
             raise QueryError("There is no target: name at least one.")
         if len(self.targets) > MOST_TARGETS:

@@ -61,8 +61,8 @@ class PromptCheckStudy(Study):
     encoder_decoder: str = ""
     fingerprint: str = ""
 
-    def units(self) -> tuple[Unit, ...]:
-        """One for each text. Raises `QueryError` and `LimitError`."""
+    def check(self) -> None:
+        """See `Study.check`."""
         if not self.texts:
             raise QueryError("There is nothing to check.")
         if len(self.texts) > MOST_TEXTS:
@@ -76,9 +76,13 @@ class PromptCheckStudy(Study):
                     raise LimitError(
                         f"The {what} of line {number:,} has more than {MOST_CHARACTERS:,} characters.", limit="text"
                     )
-            self._search(asked.target).units()
+            self._search(asked.target).check()
+
+    def plan(self) -> Iterator[Unit]:
+        """One for each text."""
         count = len(self.texts)
-        return tuple(Unit(str(number), f"text {number + 1:,} of {count:,}") for number in range(count))
+        for number in range(count):
+            yield Unit(str(number), f"text {number + 1:,} of {count:,}")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """The row of one text. Raises what is wrong with it, or with the template."""

@@ -19,8 +19,9 @@ class CountingStudy(Study):
     counts: tuple[int, ...] = (2, 3)
     pause: float = 0.0
 
-    def units(self) -> tuple[Unit, ...]:
-        return tuple(Unit(f"{place}", f"to {count}") for place, count in enumerate(self.counts))
+    def plan(self) -> Iterator[Unit]:
+        for place, count in enumerate(self.counts):
+            yield Unit(f"{place}", f"to {count}")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         for number in range(self.counts[int(unit.key)]):

@@ -103,7 +103,7 @@ def columns(url):
             name: (bool(required), default)
             for _, name, _, required, default, _ in connection.execute("PRAGMA table_info(runs)")
         }
-        assert connection.execute("SELECT version FROM relens_schema").fetchall() == [(2,)]
+        assert connection.execute("SELECT version FROM relens_schema").fetchall() == [(3,)]
     # The key is declared in two ways that mean one.
     return {name: told for name, told in found.items() if name != "sequence"}
 

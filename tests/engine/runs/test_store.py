@@ -21,6 +21,7 @@ from sqlalchemy.pool import Pool
 from engine.errors import LimitError, QueryError, StoreError
 from engine.query import Decoding, Query
 from engine.runs import store as store_module
+from engine.runs.ceilings import within_ceilings
 from engine.runs.database import workers_table
 from engine.runs.specification import InspectSpecification, SearchSpecification, specification_to_json
 from engine.runs.store import Store
@@ -41,7 +42,7 @@ def test_a_run_from_the_queue_to_its_end(store):
     run_id = store.submit(asked)
     waiting = store.get(run_id)
     assert (waiting.status, waiting.kind, waiting.model) == ("queued", "search", "fake")
-    assert waiting.specification == specification_to_json(asked)
+    assert waiting.specification == specification_to_json(within_ceilings(asked))
     assert waiting.is_live
     assert waiting.started is None
     assert store.queue_position(run_id) == 1
@@ -458,3 +459,31 @@ def test_rows_are_plain_json_for_other_programs(store, tmp_path):
         ((data,),) = connection.execute("SELECT data FROM rows").fetchall()
     connection.close()
     assert json.loads(data) == {"text": "é"}
+
+
+def test_one_session_takes_half_of_the_queue_at_most(store, monkeypatch):
+    monkeypatch.setenv("RELENS_QUEUE", "4")
+    mine = [store.submit(specification("1"), "mine") for _ in range(2)]
+    with pytest.raises(LimitError, match="2 runs of this browser window are waiting already"):
+        store.submit(specification("1"), "mine")
+    with pytest.raises(LimitError, match="browser window"):
+        store.repeat(mine[0], "mine")
+    store.submit(specification("1"), "another")
+    store.submit(specification("1"))  # a program has no share, but the whole queue bounds it
+    with pytest.raises(LimitError, match="4 runs are waiting already"):
+        store.submit(specification("1"), "another")
+    store.request_stop(mine[0])
+    store.submit(specification("1"), "mine")
+
+
+def test_a_match_can_be_opened_while_the_queue_is_full(store, monkeypatch):
+    monkeypatch.setenv("RELENS_QUEUE", "2")
+    for _ in range(2):
+        store.submit(specification("1"))
+    looked_at = [store.submit(InspectSpecification("fake", (1, 2)), "mine") for _ in range(1)]
+    assert store.queue_position(looked_at[0]) == 1
+    with pytest.raises(LimitError, match="share of the queue"):
+        store.submit(InspectSpecification("fake", (1, 2)), "mine")
+    store.submit(InspectSpecification("fake", (1, 2)), "another")
+    with pytest.raises(LimitError, match="2 runs are waiting already"):
+        store.submit(InspectSpecification("fake", (1, 2)), "a third")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import pytest
 
-from engine.errors import ModelError
-from engine.studies.study import Bench, Row, Study, StudyRun, Unit, current_rows, done_units, rows_of
+from engine.errors import LimitError, ModelError
+from engine.studies.study import MOST_UNITS, Bench, Row, Study, StudyRun, Unit, current_rows, done_units, rows_of
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,9 @@ class Counting(Study):
     counts: tuple[int, ...] = (2, 0, 3)
     log: list[str] = field(default_factory=list, compare=False)
 
-    def units(self) -> tuple[Unit, ...]:
-        return tuple(Unit(f"{place}", f"to {count}") for place, count in enumerate(self.counts))
+    def plan(self) -> Iterator[Unit]:
+        for place, count in enumerate(self.counts):
+            yield Unit(f"{place}", f"to {count}")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         self.log.append(unit.key)
@@ -111,3 +113,18 @@ def test_rows_that_were_found_come_before_the_error_of_the_next_unit():
         assert not run.finished
         with pytest.raises(ModelError, match="second model"):
             run.poll(60.0)
+
+
+def test_no_more_units_are_made_than_a_study_may_have():
+    made: list[int] = []
+
+    class Endless(Counting):
+        def plan(self) -> Iterator[Unit]:
+            for place in itertools.count():
+                made.append(place)
+                yield Unit(f"{place}", "one more")
+
+    with pytest.raises(LimitError, match="20,000 pieces") as refused:
+        Endless().units()
+    assert refused.value.limit == "units"
+    assert len(made) == MOST_UNITS + 1

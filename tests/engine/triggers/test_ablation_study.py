@@ -187,7 +187,7 @@ def test_what_was_cut_short_ends_as_if_it_had_not_been(study, rows, looks):
         ({"method": "flips"}, "no shortlist"),
         ({"lists": ()}, "no list"),
         ({"count": 0}, "between 1"),
-        ({"count": 2_000, "shortlists": tuple(range(1, 20)), "lists": ("normal", "mal", "random")}, "searches"),
+        ({"count": 2_000, "shortlists": tuple(range(1, 20)), "lists": ("normal", "mal", "random")}, "20,000 pieces"),
         ({"model": "../x"}, "name of a dialogue model"),
     ],
 )
