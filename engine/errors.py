@@ -68,6 +68,10 @@ class LimitError(RelensError):
         self.limit = limit
 
 
+class StoppedError(RelensError):
+    """Work that was given up because somebody asked for its end; what it was for is over."""
+
+
 class ModelError(RelensError):
     """A model that is unknown, not allowed, incomplete or cannot do what was asked of it."""
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engine.errors import QueryError, RelensError
+from engine.errors import QueryError, RelensError, StoppedError
 from engine.models.batching import BatchSizer
 from engine.models.scoring import ScoringCounts
 from engine.polling import Polled
@@ -210,6 +210,8 @@ class ManyRun(Polled[Answer]):
             try:
                 compiled = compile_query(query, self._model.tokenizer, self._limits, self._compiler)
                 question = Question(self._model, compiled, self._traversal, self._limits)
+            except StoppedError:  # of this run, and no matter of the query
+                raise
             except RelensError as error:
                 self._ready.append(Answer(number, query, (), Progress(ended="refused"), error))
                 self._count += 1

@@ -41,10 +41,10 @@ def search(
     """Ask `query` of `model`; the matches come from the run that is returned.
 
     traversal: `ShortestPath` (the default) gives them in exact order of rank, `Sampling` as draws with counts and
-    weights, `Distribution` with probabilities that can be added. compiler: how regular expressions become automata
-    (default: in this process). stop: asked between two forwards; once it says True the run has ended. Raises the errors
-    of compilation, `QueryError` or `ModelError` for a query that this model cannot be asked, and `LimitError` for a
-    distribution over too many prefixes.
+    weights, `Distribution` with probabilities that can be added. compiler: how regular expressions become automata; by
+    default in a child process, where the limits of time and memory hold. stop: looked at between two forwards; once it
+    says True the run has ended. Raises the errors of compilation, `QueryError` or `ModelError` for a query that this
+    model cannot be asked, and `LimitError` for a distribution over too many prefixes.
     """
     traversal, limits = traversal or ShortestPath(), limits or Limits()
     compiled = compile_query(query, model.tokenizer, limits, compiler)

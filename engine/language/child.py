@@ -1,11 +1,16 @@
-"""A child process as its parent sees it: two pipes with deadlines, and a way to end it.
+"""A child process as its parent sees it: two pipes that are waited for with patience, and a way to end it.
 
-The pipes do not block, so that a call is over when its time is, whatever the child does: `send` and `receive` wait for
-the pipe at most until a deadline. `receive` also finds out how a child ended that ended too soon.
+The pipes do not block, so that a call is over when its patience is, whatever the child does: `send` and `receive` wait
+for the pipe at most until a deadline, and look several times a second whether somebody wants the wait to end.
+`receive` also finds out how a child ended that ended too soon.
+
+Every child is known here from its start to its end. So whoever ends the program can end them all, busy or not
+(`kill_children`), which the interpreter's own exit does too.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import select
@@ -13,15 +18,21 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.errors import StoppedError
 from engine.language import frames
 
 _ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120.0
 _ERROR_TAIL = 4000
+#: How often one who waits for a child asks whether to stop waiting.
+_LOOK_SECONDS = 0.05
 # OpenFst does not catch C++'s complaint about memory, nor does the C library's loader live through its own.
 _OUT_OF_MEMORY = ("bad_alloc", "MemoryError", "annot allocate memory", "failed to map segment")
 
@@ -32,6 +43,30 @@ class ChildEndedError(Exception):
     def __init__(self, text: str, out_of_memory: bool) -> None:
         super().__init__(text)
         self.out_of_memory = out_of_memory
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long somebody waits for a child: until a time of `time.monotonic`, or until `stop` says so."""
+
+    until: float
+    stop: Callable[[], bool] | None = None
+
+    @classmethod
+    def of(cls, seconds: float, stop: Callable[[], bool] | None = None) -> Patience:
+        """So many seconds from now."""
+        return cls(time.monotonic() + seconds, stop)
+
+    def wait(self, poller: select.poll) -> None:
+        """Wait for an event. Raises `TimeoutError` when the time is over, `StoppedError` when `stop` says so."""
+        while True:
+            if self.stop is not None and self.stop():
+                raise StoppedError("The work was stopped.")
+            remaining = self.until - time.monotonic()
+            if remaining <= 0:
+                raise TimeoutError
+            if poller.poll(1000 * min(remaining, remaining if self.stop is None else _LOOK_SECONDS)):
+                return
 
 
 class Child:
@@ -54,25 +89,27 @@ class Child:
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        with _mutex:
+            _children.add(self)
         self._input, self._output = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
 
-    def wait_until_ready(self) -> None:
+    def wait_until_ready(self, stop: Callable[[], bool] | None = None) -> None:
         """Wait for the first message of a new child. Raises `RuntimeError` when it could not start."""
         if not self.is_ready:
             try:
-                self.receive(time.monotonic() + _START_SECONDS)
+                self.receive(Patience.of(_START_SECONDS, stop))
             except (TimeoutError, ChildEndedError):
                 raise RuntimeError(f"An isolated process could not start:\n{self._error_tail()}") from None
             self.is_ready = True
         self._errors.truncate(0)
 
-    def send(self, data: bytes, deadline: float) -> None:
-        """Write all of `data`; `TimeoutError` when the deadline (of `time.monotonic`) passes before."""
+    def send(self, data: bytes, patience: Patience) -> None:
+        """Write all of `data`. Raises what `Patience.wait` raises, and `ChildEndedError`."""
         view = memoryview(data)
         while view:
-            self._wait(self._input, select.POLLOUT, deadline)
+            self._wait(self._input, select.POLLOUT, patience)
             try:
                 view = view[os.write(self._input, view) :]
             except BlockingIOError:
@@ -80,26 +117,32 @@ class Child:
             except BrokenPipeError:
                 raise self._ended() from None
 
-    def receive(self, deadline: float) -> dict[str, Any]:
-        """The next message of the child."""
-        header, body = frames.LENGTHS.unpack(self._read(frames.LENGTHS.size, deadline))
-        return frames.unpack(self._read(header, deadline), self._read(body, deadline))
+    def receive(self, patience: Patience) -> dict[str, Any]:
+        """The next message of the child. Raises what `Patience.wait` raises, and `ChildEndedError`."""
+        header, body = frames.LENGTHS.unpack(self._read(frames.LENGTHS.size, patience))
+        return frames.unpack(self._read(header, patience), self._read(body, patience))
 
-    def kill(self) -> None:
-        """End the child and whatever it may have started, and release its pipes."""
-        if self.process.poll() is None:
+    def signal_end(self) -> None:
+        """End the child and whatever it may have started. Safe in any thread: who waits for it finds that it ended."""
+        if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+
+    def kill(self) -> None:
+        """End the child, bury it, and release its pipes, which no other thread may be using."""
+        self.signal_end()
+        self.process.wait()
+        with _mutex:
+            _children.discard(self)
         for stream in (self.process.stdin, self.process.stdout, self._errors):
             if stream is not None:
                 stream.close()
 
-    def _read(self, count: int, deadline: float) -> bytearray:
+    def _read(self, count: int, patience: Patience) -> bytearray:
         data = bytearray(count)
         view = memoryview(data)
         while view:
-            self._wait(self._output, select.POLLIN, deadline)
+            self._wait(self._output, select.POLLIN, patience)
             try:
                 got = os.readv(self._output, [view])
             except BlockingIOError:
@@ -109,12 +152,10 @@ class Child:
             view = view[got:]
         return data
 
-    def _wait(self, descriptor: int, event: int, deadline: float) -> None:
+    def _wait(self, descriptor: int, event: int, patience: Patience) -> None:
         poller = select.poll()
         poller.register(descriptor, event)
-        remaining = deadline - time.monotonic()
-        if remaining <= 0 or not poller.poll(remaining * 1000):
-            raise TimeoutError
+        patience.wait(poller)
 
     def _ended(self) -> ChildEndedError:
         try:
@@ -129,3 +170,16 @@ class Child:
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - _ERROR_TAIL))
         return self._errors.read().decode(errors="replace")
+
+
+_mutex = threading.Lock()
+_children: set[Child] = set()
+
+
+@atexit.register
+def kill_children() -> None:
+    """End every child of this program that has not ended."""
+    with _mutex:
+        children = list(_children)
+    for child in children:
+        child.signal_end()

@@ -8,7 +8,7 @@ Python's interpreter lock, until memory ends; no thread can stop it. So such wor
                                             <----       ready
       call(payload): a frame                ---->       function(payload), under a memory limit
       wait, at most so many seconds         <----       the result, or an error to raise here
-      too late, or crashed: kill it, start the next one in the background, say so in one sentence
+      too late, stopped, or crashed: kill it, start the next one in the background, say so in one sentence
 
 `IsolatedProcess` is one such child and `IsolatedPool` lends several to many threads. The child is a plain
 `subprocess` and not one of multiprocessing's, which would execute Streamlit's main script again. It has a session of
@@ -23,19 +23,24 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 from engine import errors
-from engine.errors import LimitError, RelensError
+from engine.errors import LimitError, RelensError, StoppedError
 from engine.language import frames
-from engine.language.child import Child, ChildEndedError
-from engine.language.language import Language
+from engine.language.child import Child, ChildEndedError, Patience
+from engine.language.language import Language, LanguageCompiler
 from engine.query import Limits, Query
 
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="isolation")
+
+#: How often one who waits for a free process asks whether to stop waiting.
+_LOOK_SECONDS = 0.05
+
+Stop = Callable[[], bool]
 
 
 class IsolatedProcess:
@@ -66,12 +71,17 @@ class IsolatedProcess:
         self._child = self._start()
 
     def call(
-        self, payload: Mapping[str, Any], seconds: float | None = None, memory_bytes: int | None = None
+        self,
+        payload: Mapping[str, Any],
+        seconds: float | None = None,
+        memory_bytes: int | None = None,
+        stop: Stop | None = None,
     ) -> dict[str, Any]:
         """What the function returns for `payload`. Other threads wait their turn.
 
-        Raises the `RelensError` that the function raised, with its fields; `LimitError` when time ("compile_seconds")
-        or memory ("compile_bytes") ran out; `RelensError` when the child crashed; `RuntimeError`, with the child's
+        stop: looked at several times a second; once it says True the child is killed. Raises the `RelensError` that the
+        function raised, with its fields; `LimitError` when time ("compile_seconds") or memory ("compile_bytes") ran
+        out; `StoppedError` when `stop` said so; `RelensError` when the child crashed; `RuntimeError`, with the child's
         traceback, for a bug. Whatever happened, the next call finds a working child.
         """
         seconds = self.seconds if seconds is None else seconds
@@ -80,12 +90,14 @@ class IsolatedProcess:
             if self._closed:
                 raise RuntimeError("The isolated process is closed.")
             child = self._living_child()
+            if self._closed:  # by another thread, meanwhile
+                raise RuntimeError("The isolated process is closed.")
             try:
-                child.wait_until_ready()
-                deadline = time.monotonic() + seconds
-                child.send(frames.pack({"payload": {}, "memory_bytes": memory_bytes}), deadline)
-                child.send(frames.pack(payload), deadline)
-                reply, result = child.receive(deadline), child.receive(deadline)
+                child.wait_until_ready(stop)
+                patience = Patience.of(seconds, stop)
+                child.send(frames.pack({"payload": {}, "memory_bytes": memory_bytes}), patience)
+                child.send(frames.pack(payload), patience)
+                reply, result = child.receive(patience), child.receive(patience)
             except TimeoutError:
                 self._replace(child)
                 sentence = f"{self.subject} took longer than {seconds:g} s and was stopped."
@@ -109,12 +121,12 @@ class IsolatedProcess:
         return result
 
     def close(self) -> None:
-        """End the child. Waits for a call in progress."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                with contextlib.suppress(OSError):
-                    self._child.result().kill()
+        """End the child here and now; a call in progress fails as of a crash."""
+        self._closed = True
+        with contextlib.suppress(OSError):
+            self._child.result().signal_end()
+        with self._lock, contextlib.suppress(OSError):
+            self._child.result().kill()
 
     @property
     def process_id(self) -> int:
@@ -138,7 +150,8 @@ class IsolatedProcess:
 
     def _replace(self, child: Child) -> None:
         child.kill()
-        self._child = self._start()
+        if not self._closed:
+            self._child = self._start()
 
     def _memory_error(self, memory_bytes: int) -> LimitError:
         sentence = f"{self.subject} needed more than {memory_bytes / (1 << 20):,.0f} MiB of memory and was stopped."
@@ -162,19 +175,23 @@ class IsolatedPool:
         self._closed = False
 
     def call(
-        self, payload: Mapping[str, Any], seconds: float | None = None, memory_bytes: int | None = None
+        self,
+        payload: Mapping[str, Any],
+        seconds: float | None = None,
+        memory_bytes: int | None = None,
+        stop: Stop | None = None,
     ) -> dict[str, Any]:
-        """`IsolatedProcess.call` in the first process that is free."""
-        process = self._borrow()
+        """`IsolatedProcess.call` in the first process that is free; `stop` ends the wait for one too."""
+        process = self._borrow(stop)
         try:
-            return process.call(payload, seconds, memory_bytes)
+            return process.call(payload, seconds, memory_bytes, stop)
         finally:
             with self._changed:
                 self._free.append(process)
                 self._changed.notify()
 
     def close(self) -> None:
-        """End all processes. Waits for the calls in progress."""
+        """End all processes here and now; calls in progress fail as of a crash."""
         with self._changed:
             self._closed = True
             processes = list(self._processes)
@@ -182,31 +199,36 @@ class IsolatedPool:
         for process in processes:
             process.close()
 
-    def _borrow(self) -> IsolatedProcess:
+    def _borrow(self, stop: Stop | None) -> IsolatedProcess:
         with self._changed:
             while not self._closed:
+                if stop is not None and stop():
+                    raise StoppedError("The work was stopped.")
                 if self._free:
                     return self._free.pop()
                 if len(self._processes) < self._size:
                     self._processes.append(IsolatedProcess(self._target, **self._options))
                     return self._processes[-1]
-                self._changed.wait()
+                self._changed.wait(None if stop is None else _LOOK_SECONDS)
         raise RuntimeError("The pool of isolated processes is closed.")
 
 
 class IsolatedCompiler:
     """`compile_language` in a pool of isolated processes, under the limits' own seconds and bytes."""
 
-    def __init__(self, pool_size: int) -> None:
-        self.pool = IsolatedPool(
-            "engine.language.compile:compile_job", pool_size, warm_up="engine.language.compile:warm_up"
-        )
+    def __init__(self, pool: IsolatedPool, stop: Stop | None = None) -> None:
+        self.pool = pool
+        self._stop = stop
 
     def __call__(self, query: Query, limits: Limits | None = None) -> Language:
         """The compiled language; raises what `compile_language` and `IsolatedProcess.call` raise."""
         limits = limits or Limits()
         payload = {"query": query.to_json(), "limits": limits.to_json()}
-        return Language.from_arrays(self.pool.call(payload, limits.compile_seconds, limits.compile_bytes))
+        return Language.from_arrays(self.pool.call(payload, limits.compile_seconds, limits.compile_bytes, self._stop))
+
+    def until(self, stop: Stop) -> IsolatedCompiler:
+        """The same compiler, in the same processes, which gives up a query with `StoppedError` once `stop` says so."""
+        return IsolatedCompiler(self.pool, stop)
 
     def close(self) -> None:
         """End the processes."""
@@ -215,7 +237,32 @@ class IsolatedCompiler:
 
 def isolated_compiler(pool_size: int = 2) -> IsolatedCompiler:
     """A `LanguageCompiler` that never runs pynini in this process."""
-    return IsolatedCompiler(pool_size)
+    return IsolatedCompiler(
+        IsolatedPool("engine.language.compile:compile_job", pool_size, warm_up="engine.language.compile:warm_up")
+    )
+
+
+#: Whether this process is such a child itself, whose limits hold for all that it does.
+_is_child = False
+
+
+def compile_in_this_process() -> None:
+    """Say that this process is limited as a whole, and needs no other one to compile in."""
+    global _is_child
+    _is_child = True
+
+
+@lru_cache(maxsize=1)
+def default_compiler() -> LanguageCompiler:
+    """What compiles where nobody says how: child processes, so that the limits of a query hold.
+
+    Within such a child it is `compile_language`. The children are shared by the whole program, and end with it.
+    """
+    if _is_child:
+        from engine.language.compile import compile_language
+
+        return compile_language
+    return isolated_compiler()
 
 
 def _error_from(reply: Mapping[str, Any]) -> RelensError:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from engine.errors import RelensError
-from engine.language import frames
+from engine.language import frames, isolation
 
 _NICENESS = 5
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
@@ -36,6 +36,7 @@ def _serve(target: str, warm_up: str, parent: int) -> None:
     os.dup2(2, 1)
     _die_with(parent)
     os.nice(_NICENESS)
+    isolation.compile_in_this_process()
     function: Callable[[dict[str, Any]], dict[str, Any]] = _imported(target)
     if warm_up:
         _imported(warm_up)()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from engine.errors import LimitError, NoEncodingError, RelensError
 from engine.language.alphabet import alphabet_ranges
 from engine.language.counting import count_strings, describe_count, example_strings
+from engine.language.isolation import default_compiler
 from engine.language.language import LanguageCompiler
 from engine.language.syntax import parse_regex
 from engine.learn.character_lesson import CharacterLesson, byte_step
@@ -49,7 +50,7 @@ def lesson(
     limits: Limits | None = None,
     compiler: LanguageCompiler | None = None,
 ) -> Lesson:
-    """The lesson of `pattern`, made in this process.
+    """The lesson of `pattern`.
 
     Raises `RegexError` for a malformed or unsupported expression, `EmptyLanguageError` where no string can match, and
     `LimitError` for an expression that is too large to begin with. Where a later automaton is too large, the lesson
@@ -117,9 +118,4 @@ def _byte_and_token_steps(language: Language, tokenizer: Tokenizer, strings: str
 
 
 def _compiled(query: Query, limits: Limits, compiler: LanguageCompiler | None) -> Language:
-    if compiler is None:
-        # pynini is imported here and only here: a process that lets another one compile stays without it.
-        from engine.language.compile import compile_language
-
-        compiler = compile_language
-    return compiler(query, limits)
+    return (compiler or default_compiler())(query, limits)

@@ -31,6 +31,7 @@ import numpy as np
 from engine.errors import LimitError, QueryError
 from engine.language.automaton import ByteAutomaton
 from engine.language.counting import count_strings, describe_count
+from engine.language.isolation import default_compiler
 from engine.language.language import Language, LanguageCompiler
 from engine.language.reading import Reader
 from engine.language.walks import edge_strings, uniform_strings
@@ -92,7 +93,7 @@ def random_walks(
     limits: Limits | None = None,
     compiler: LanguageCompiler | None = None,
 ) -> RandomWalks:
-    """Draw from the strings within one edit of `pattern`, in this process.
+    """Draw from the strings within one edit of `pattern`.
 
     Raises `RegexError`, `LimitError` for a language of more than `MOST_STRINGS` strings, and `QueryError` for a number
     of draws out of range.
@@ -101,7 +102,7 @@ def random_walks(
         raise QueryError(f"Between 1 and {MOST_DRAWS:,} walks are drawn, with a seed of 0 or more.")
     limits = limits or Limits()
     query = Query(pattern, edits=Edits(1, where="pattern"))
-    language = (compiler or _compile())(query, limits)
+    language = (compiler or default_compiler())(query, limits)
     automaton = language.whole
     count = count_strings(automaton)
     if count is None or count > MOST_STRINGS:
@@ -149,13 +150,6 @@ def random_walks(
         crossings=tuple(atlas.crossings),
         draws=tuple(result),
     )
-
-
-def _compile() -> LanguageCompiler:
-    # pynini is imported here and only here: a process that lets another one compile stays without it.
-    from engine.language.compile import compile_language
-
-    return compile_language
 
 
 def _listed(automaton: ByteAutomaton) -> list[tuple[str, Fraction]]:

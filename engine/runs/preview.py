@@ -69,7 +69,7 @@ def preview_query(
     max_states: int = 60,
     compiler: LanguageCompiler | None = None,
 ) -> Preview:
-    """The preview of `query` for `tokenizer`, computed in this process; raises what `compile_query` raises.
+    """The preview of `query` for `tokenizer`, raises what `compile_query` raises.
 
     max_states: how many branching states a graph shows at most.
     """

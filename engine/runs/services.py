@@ -151,7 +151,7 @@ class EngineServices:
             specification.query,
             specification.traversal,
             specification.limits,
-            compiler=self._compiler,
+            compiler=self._compiler.until(stop),
             stop=stop,
         )
 
@@ -163,7 +163,7 @@ class EngineServices:
         from engine.studies.study import Bench, StudyRun
 
         check_files(specification.study)
-        return StudyRun(specification.study, Bench(model, self._compiler, stop), finished)
+        return StudyRun(specification.study, Bench(model, self._compiler.until(stop), stop), finished)
 
     def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:
         """See `engine.models.inspect.inspect_tokens`."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import LimitError, ModelError, QueryError
+from engine.language.isolation import default_compiler
 from engine.language.language import Language
 from engine.query import Decoding, Edits, Encoding, Limits, Query
 from engine.studies.study import ROW, Bench, Row, Study, Unit
@@ -120,11 +121,7 @@ class DecoderStudy(Study):
 
 
 def _compiled(query: Query, bench: Bench) -> Language:
-    if bench.compiler is not None:
-        return bench.compiler(query, Limits())
-    from engine.language.compile import compile_language
-
-    return compile_language(query)
+    return (bench.compiler or default_compiler())(query, Limits())
 
 
 #: Studies to begin with.

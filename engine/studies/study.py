@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, final
 
-from engine.errors import LimitError, QueryError
+from engine.errors import LimitError, QueryError, StoppedError
 from engine.query import Record
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Unit(Record):
 
 @dataclass(frozen=True)
 class Bench:
-    """What a unit works with. compiler: as in `search`, None for this process; stop: whether to leave off."""
+    """What a unit works with. compiler: as in `search`; stop: whether to leave off."""
 
     model: LanguageModel
     compiler: Compiler | None = None
@@ -186,12 +186,15 @@ class StudyRun:
         """Work for about `seconds`; the rows found meanwhile, each with its "unit".
 
         An error comes after the rows that were found before it: it is raised by the next poll where there are any.
+        Work that was given up in its midst because of `Bench.stop` is no error: the study has stopped.
         """
         begun = time.perf_counter()
         rows: list[Row] = []
         while not self._ended and self._error is None and time.perf_counter() - begun < seconds:
             try:
                 rows += self._step()
+            except StoppedError:
+                self._end("stopped")
             except BaseException as error:  # an interrupt too must not take the end of a unit away
                 self._error = error
                 self._study.put_away()

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 from engine import settings
 from engine.errors import QueryError
+from engine.language.isolation import default_compiler
 from engine.language.language import LanguageCompiler
 from engine.query import Limits, Query, Record
 from engine.studies.membership import recent_corpus
@@ -135,11 +136,7 @@ def open_validator(
         return Check(values.__contains__, known=len(values))
     if isinstance(validator, OfForm):
         # The engine's own automaton, not `re`: its time is linear in the string, whatever the expression.
-        if compiler is None:
-            from engine.language.compile import compile_language
-
-            compiler = compile_language
-        return Check(compiler(Query(pattern=validator.regex), limits or Limits()).whole.accepts)
+        return Check((compiler or default_compiler())(Query(pattern=validator.regex), limits or Limits()).whole.accepts)
     if isinstance(validator, Answers):
         servers = SafeHttps(validator.seconds, validator.per_second)
         return Check(lambda text: servers.head(text).exists)

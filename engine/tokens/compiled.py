@@ -18,6 +18,7 @@ from functools import cached_property
 
 from engine.errors import NoEncodingError, QueryError
 from engine.language.counting import count_strings
+from engine.language.isolation import default_compiler
 from engine.language.language import Language, LanguageCompiler
 from engine.query import Boundary, Limits, Query, Record
 from engine.tokens.automaton import TokenAutomaton
@@ -143,14 +144,15 @@ def is_split(query: Query) -> bool:
 def compile_query(
     query: Query, tokenizer: Tokenizer, limits: Limits | None = None, compiler: Compiler | None = None
 ) -> CompiledQuery:
-    """Compile `query` for a tokenizer, in this process.
+    """Compile `query` for a tokenizer.
 
-    `compiler` turns (query, limits) into a `Language`; the default is `engine.language.compile_language`,
-    imported only when it is needed. Raises the compiler's `RegexError`, `EmptyLanguageError` and `LimitError`, and
-    `NoEncodingError` when no string of the language can be spelled with the tokenizer's tokens.
+    `compiler` turns (query, limits) into a `Language`; by default in a child process, where the limits of time and
+    memory hold (`engine.language.isolation`); `engine.language.compile_language` does it here and now. Raises the
+    compiler's `RegexError`, `EmptyLanguageError` and `LimitError`, and `NoEncodingError` when no string of the language
+    can be spelled with the tokenizer's tokens.
     """
     begun = time.perf_counter()
-    limits, compiler = limits or Limits(), compiler or _default_compiler()
+    limits, compiler = limits or Limits(), compiler or default_compiler()
     language = compiler(query, limits)
     excluded = language.excluded
     ways: tuple[EncodedWay | None, ...] = ()
@@ -227,10 +229,3 @@ def counted(automaton: TokenAutomaton) -> tuple[int | None, int | None]:
         seen |= reached
         waiting += reached
     return len(seen), arcs
-
-
-def _default_compiler() -> Compiler:
-    # pynini is imported here and only here: a process that lets another one compile stays without it.
-    from engine.language.compile import compile_language
-
-    return compile_language

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import EmptyLanguageError, LimitError, RegexError
+from engine.language.isolation import default_compiler
 
 warmed: list[str] = []
 
@@ -49,6 +50,8 @@ def job(payload: dict[str, Any]) -> dict[str, Any]:
             return {"size": len(bytearray(payload["bytes"]))}
         case "facts":
             return {"pid": os.getpid(), "session": os.getsid(0), "nice": os.nice(0), "warmed": len(warmed)}
+        case "name the compiler":
+            return {"compiler": default_compiler().__name__}
         case "double":
             return {name: value * 2 for name, value in payload.items() if isinstance(value, np.ndarray)}
     return {"echo": payload.get("text", "")}

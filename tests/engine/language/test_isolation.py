@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import EmptyLanguageError, LimitError, RegexError, RelensError
+from engine.errors import EmptyLanguageError, LimitError, RegexError, RelensError, StoppedError
 from engine.language.compile import compile_language
-from engine.language.isolation import IsolatedPool, IsolatedProcess, isolated_compiler
+from engine.language.isolation import IsolatedPool, IsolatedProcess, default_compiler, isolated_compiler
 from engine.query import Edits, Exclude, Limits, Query
 from tests.engine.language.languages import assert_same
 
@@ -274,3 +274,102 @@ def test_hostile_edits_are_stopped(compiler):
     with pytest.raises(LimitError, match="took longer than 1 s and was stopped"):
         compiler(Query("[a-z]{1,40}x(ab|cd|ef){20}", edits=Edits(2)), Limits(compile_seconds=1.0))
     assert compiler(Query("b", prefix="a")).whole.accepts("ab")
+
+
+def call_in_a_thread(callable_process, payload, **more) -> tuple[threading.Thread, list[BaseException]]:
+    raised: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            callable_process.call(payload, **more)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread, raised
+
+
+def busy_child(file: Path) -> int:
+    wait_until(lambda: file.exists() and file.read_text())
+    return int(file.read_text())
+
+
+def test_a_stop_ends_the_child_in_mid_call(process: IsolatedProcess, tmp_path: Path):
+    file, stopped = tmp_path / "pid", threading.Event()
+    job = {"do": "announce and sleep", "seconds": 600, "file": str(file)}
+    thread, raised = call_in_a_thread(process, job, seconds=600, stop=stopped.is_set)
+    child = busy_child(file)
+    assert not is_gone(child)
+    stopped.set()
+    thread.join(10)
+    assert [type(error) for error in raised] == [StoppedError]
+    assert is_gone(child)
+    assert process.call({"text": "hello"}, stop=lambda: False) == {"echo": "hello"}
+
+
+def test_a_stop_ends_the_wait_for_a_free_process(tmp_path: Path):
+    pool = IsolatedPool(JOB, 1, seconds=600)
+    file, stopped = tmp_path / "pid", threading.Event()
+    job = {"do": "announce and sleep", "seconds": 600, "file": str(file)}
+    first, _ = call_in_a_thread(pool, job)
+    child = busy_child(file)
+    second, raised = call_in_a_thread(pool, {}, stop=stopped.is_set)
+    stopped.set()
+    second.join(10)
+    assert [type(error) for error in raised] == [StoppedError]
+    assert not is_gone(child)
+    pool.close()
+    first.join(10)
+    assert is_gone(child)
+
+
+def test_closing_ends_a_busy_child_at_once(tmp_path: Path):
+    busy = IsolatedProcess(JOB, seconds=600)
+    file = tmp_path / "pid"
+    thread, raised = call_in_a_thread(busy, {"do": "announce and sleep", "seconds": 600, "file": str(file)})
+    child = busy_child(file)
+    busy.close()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert is_gone(child)
+    assert [type(error) for error in raised] == [RelensError]
+    with pytest.raises(RuntimeError, match="closed"):
+        busy.call({})
+
+
+def test_all_children_of_a_program_can_be_ended_together(tmp_path: Path):
+    script = (
+        "import sys, threading, time; from engine.language.child import kill_children\n"
+        "from engine.language.isolation import IsolatedProcess\n"
+        f"idle, busy = IsolatedProcess({JOB!r}), IsolatedProcess({JOB!r}); idle.call({{}}); busy.call({{}})\n"
+        f"job = {{'do': 'announce and sleep', 'seconds': 600, 'file': {str(tmp_path / 'pid')!r}}}\n"
+        "threading.Thread(target=busy.call, args=(job, 600), daemon=True).start()\n"
+        "print(idle.process_id, busy.process_id, flush=True); sys.stdin.readline()\n"
+        "kill_children(); print('killed', flush=True); sys.stdin.readline()\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        children = [int(text) for text in parent.stdout.readline().split()]
+        busy_child(tmp_path / "pid")
+        parent.stdin.write("\n")
+        parent.stdin.flush()
+        assert parent.stdout.readline() == "killed\n"
+        wait_until(lambda: all(map(is_gone, children)))
+    finally:
+        parent.kill()
+        parent.communicate()
+
+
+def test_limits_hold_where_nobody_names_a_compiler():
+    with pytest.raises(LimitError, match="took longer than 1 s"):
+        default_compiler()(Query(HOSTILE), Limits(compile_seconds=1.0))
+    with pytest.raises(LimitError, match="100 MiB"):
+        default_compiler()(Query(HOSTILE), Limits(compile_bytes=100 << 20, compile_seconds=60.0))
+    assert default_compiler()(Query("b", prefix="a"), Limits()).whole.accepts("ab")
+
+
+def test_a_child_compiles_by_itself(process: IsolatedProcess):
+    assert process.call({"do": "name the compiler"}) == {"compiler": "compile_language"}
