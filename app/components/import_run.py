@@ -9,7 +9,8 @@ import streamlit as st
 from app.components.messages import show_error
 from app.services import Services
 from engine.errors import RelensError
-from engine.runs.run_file import SUFFIX, read_run
+from engine.runs.intake import take_in
+from engine.runs.run_file import SUFFIX
 
 #: The largest file that a browser may send, in megabytes; files of runs are packed about ten to one.
 LARGEST_UPLOAD = 64
@@ -30,7 +31,8 @@ def import_run(services: Services, choose: Callable[[str], None]) -> None:
         if sent is None:
             return
         try:
-            run_id = services.store.import_run(read_run(sent.getvalue()))
+            with st.spinner("Reading the file"):
+                run_id = take_in(sent.getvalue(), services.store.url)
         except RelensError as error:
             show_error(error)
             return

@@ -2,14 +2,26 @@
 
 The worker holds a lock on a file for as long as it lives. The operating system takes the lock back when the process
 ends, whatever ended it, so a lock is never left behind and nothing has to be cleaned up.
+
+The holder writes into the file which process it is and which one it belongs to:
+
+    {"holder": {"host": "desk", "pid": 4711, "begun": 88120}, "parent": {"host": "desk", "pid": 4700, "begun": 88007}}
+
+A worker ends with its parent. One that cannot (it is stopped, or stuck in a long call) would keep every other worker
+away; who finds it without a parent may end it (`Holder`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
+import json
 import os
+import signal
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,6 +30,9 @@ from sqlalchemy.engine import make_url
 
 from engine import settings
 from engine.errors import StoreError
+from engine.runs.processes import ProcessMark
+
+_LONGEST_SIGNATURE = 10_000
 
 #: Exit status of a worker that found another one at work.
 ANOTHER_WORKER = 3
@@ -32,15 +47,40 @@ def lock_path(store_url: str) -> Path:
     return settings.cache_folder() / f"store-{digest}.worker"
 
 
-class WorkerLock:
-    """The right to be the worker of a store on this machine."""
+@dataclass(frozen=True)
+class Holder:
+    """The process that holds a lock, and the one that it belongs to, None for none."""
 
-    def __init__(self, store_url: str) -> None:
+    process: ProcessMark
+    parent: ProcessMark | None
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether it lives on this machine, and the process that it belongs to does not any more."""
+        return (
+            self.process.is_here
+            and not self.process.has_ended
+            and self.parent is not None
+            and self.parent.is_here
+            and self.parent.has_ended
+        )
+
+    def kill(self) -> None:
+        """End it here and now; its children end with it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.process.pid, signal.SIGKILL)
+
+
+class WorkerLock:
+    """The right to be the worker of a store on this machine. parent: the process that the holder belongs to."""
+
+    def __init__(self, store_url: str, parent: int | None = None) -> None:
         self._path = lock_path(store_url)
+        self._parent = parent
         self._file: int | None = None
 
     def acquire(self, patience: float = 0.0) -> bool:
-        """Take the lock, if nobody holds it for longer than `patience` seconds.
+        """Take the lock, if nobody holds it for longer than `patience` seconds, and write down who has it.
 
         Patience is for the moment in which another only looks (`is_held`). Raises `StoreError` where the file cannot
         be made.
@@ -50,7 +90,30 @@ class WorkerLock:
             if time.monotonic() >= give_up:
                 return False
             time.sleep(0.05)
+        self._sign()
         return True
+
+    def holder(self) -> Holder | None:
+        """Who holds the lock, by what is written in its file; None where that is not known."""
+        try:
+            signed = json.loads(self._path.read_bytes()[:_LONGEST_SIGNATURE])
+        except (OSError, ValueError):
+            return None
+        if not isinstance(signed, Mapping) or not isinstance(signed.get("holder"), Mapping):
+            return None
+        process = ProcessMark.from_json(signed["holder"])
+        parent = signed.get("parent")
+        if process is None:
+            return None
+        return Holder(process, ProcessMark.from_json(parent) if isinstance(parent, Mapping) else None)
+
+    def _sign(self) -> None:
+        assert self._file is not None
+        parent = None if self._parent is None else ProcessMark.of(self._parent).to_json()
+        signature = json.dumps({"holder": ProcessMark.of(os.getpid()).to_json(), "parent": parent}).encode()
+        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, signature, 0)
 
     def _try(self) -> bool:
         try:
@@ -77,7 +140,7 @@ class WorkerLock:
         """Whether some process holds the lock now."""
         if self._file is not None:
             return True
-        if not self.acquire():
+        if not self._try():
             return True
         self.release()
         return False

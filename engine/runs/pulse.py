@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from engine.errors import StoreError
@@ -29,16 +28,10 @@ class Pulse(threading.Thread):
     """Heartbeats of one worker, and the watch over the run that it works on.
 
     state, model and device describe the worker and are written with the next heartbeat. `figures` are the latest
-    figures of the use of the device. `on_orphaned` is called when the process that the worker belongs to has ended.
+    figures of the use of the device.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        worker_id: str,
-        parent_is_gone: Callable[[], bool] = lambda: False,
-        on_orphaned: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, store: Store, worker_id: str) -> None:
         super().__init__(name="pulse", daemon=True)
         self.state = "starting"
         self.model = ""
@@ -46,8 +39,6 @@ class Pulse(threading.Thread):
         self.figures: dict[str, Any] = {}
         self._store = store
         self._worker_id = worker_id
-        self._parent_is_gone = parent_is_gone
-        self._on_orphaned = on_orphaned
         self._meter = DeviceMeter()
         #: The run that is watched and the event for it: one value, because two threads use it.
         self._watched: tuple[str | None, threading.Event] = (None, threading.Event())
@@ -82,8 +73,6 @@ class Pulse(threading.Thread):
     def run(self) -> None:
         """The thread's own loop: a store that cannot be reached is tried again, for as long as the worker lives."""
         while not self._closing.wait(LOOK_SECONDS):
-            if self._parent_is_gone():
-                self._on_orphaned()
             try:
                 self._look()
             except StoreError as error:

@@ -69,7 +69,7 @@ class WorkerRecord:
     """A worker as it last reported: state is "starting", "idle", "running" or "ended"; heartbeat in unix seconds.
 
     model: the model it keeps loaded, "" for none. device: "cpu", "cuda:0", ... extra: figures of its use.
-    alive: its heartbeat is fresh and, where it runs on this machine, its process exists.
+    alive: as far as who reads this can tell, see `engine.runs.leases`.
     """
 
     id: str

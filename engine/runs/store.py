@@ -26,7 +26,6 @@ from engine.runs.asked_runs import AskedRuns
 from engine.runs.database import Database, schema_table
 from engine.runs.history import History
 from engine.runs.imports import Imports
-from engine.runs.worked_runs import STALE_SECONDS as STALE_SECONDS
 from engine.runs.worked_runs import WorkedRuns
 
 

@@ -6,6 +6,7 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection, RowMapping
 
 from engine.runs.database import Database, from_text, runs_table
+from engine.runs.leases import Leases
 from engine.runs.records import RunRecord
 from engine.runs.specification import InspectSpecification
 
@@ -20,6 +21,7 @@ class StorePart:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._leases = Leases()
 
 
 def is_kept() -> sql.ColumnElement[bool]:

@@ -5,11 +5,13 @@
 
 The thread looks every half second. Where no worker serves the store it starts one; one that has ended is started
 again after a second, or after 2, 4, ... 30 seconds where it keeps dying young, so that a broken installation does not
-fill the log. Runs that a dead worker leaves behind are marked interrupted here and now.
+fill the log. Runs that a dead worker leaves behind are marked interrupted here and now. A worker that lives but has
+not reported for half a minute, though the store takes writing, is ended and replaced: it was stopped, or is stuck.
 
 Several dashboards may watch one store. The worker's own lock decides: a second worker steps back, and its supervisor
 waits until the first is gone. A worker ends with the process that started it (`--watch-parent`), and another
-dashboard, if there is one, starts the next.
+dashboard, if there is one, starts the next. One that outlives its dashboard all the same, because it was stopped, is
+ended by the next dashboard.
 """
 
 from __future__ import annotations
@@ -39,6 +41,10 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 HEALTHY_SECONDS = 60.0
 #: A worker that has not reported for so long may be unable to.
 SILENT_SECONDS = 5.0
+#: One that has not for so long is replaced; one that never has may still be reading its program from a slow disk.
+REPLACED_SECONDS, NEVER_HEARD_SECONDS = 30.0, 120.0
+#: A worker of another dashboard that has ended may take so long for its own end (`engine.runs.ending`).
+ORPHAN_SECONDS = 12.0
 #: A log longer than this is begun anew when a worker starts, with one older file kept.
 LONGEST_LOG = 5_000_000
 
@@ -88,6 +94,9 @@ class Supervisor:
         self._last_exit: str | None = None
         self._trouble: str | None = None
         self._complaints = Complaints(log)
+        #: The latest heartbeat of the worker that was started here, and when it was first seen, by our own clock.
+        self._heard = (0.0, 0.0)
+        self._orphan_since: float | None = None
 
     def ensure(self) -> None:
         """See to it that a worker runs, now and from now on; cheap, meant to be called at every rerun of a page."""
@@ -132,6 +141,7 @@ class Supervisor:
             try:
                 self._look()
                 self._trouble = self._trouble_of_silent_worker()
+                self._end_orphan()
             except (RelensError, OSError) as error:
                 self._complaints.warn(error)
             if self._closing.wait(LOOK_SECONDS):
@@ -149,16 +159,40 @@ class Supervisor:
             self._start()
 
     def _trouble_of_silent_worker(self) -> str | None:
-        """Why a worker that lives has not reported for a while: nobody else can tell, if it cannot write."""
-        if self._process is None or time.monotonic() - self._started_at < SILENT_SECONDS:
+        """Why a worker that lives has not reported for a while; one that could report is ended, to be replaced."""
+        process = self._process
+        if process is None:
             return None
         try:
-            latest = max((worker.heartbeat for worker in self._opened_store().workers()), default=0.0)
-            if time.time() - latest >= SILENT_SECONDS:
-                self._opened_store().check_writable()
+            silence = self._silence(process.pid)
+            if silence < SILENT_SECONDS:
+                return None
+            self._opened_store().check_writable()
         except StoreError as error:
             return error.sentence
+        if silence >= (REPLACED_SECONDS if self._heard[0] else NEVER_HEARD_SECONDS):
+            log.warning("The worker has not reported for %.0f s and is replaced.", silence)
+            process.kill()  # its children end with it
         return None
+
+    def _silence(self, pid: int) -> float:
+        """For how many seconds the worker of this process has not reported, by our own clock."""
+        latest = max((worker.heartbeat for worker in self._opened_store().workers() if worker.pid == pid), default=0.0)
+        now = time.monotonic()
+        if latest != self._heard[0]:
+            self._heard = (latest, now)
+        return now - self._heard[1]
+
+    def _end_orphan(self) -> None:
+        """End a worker that keeps the lock though its dashboard has ended and it had time to end by itself."""
+        holder = None if self._process is not None or not self._lock.is_held() else self._lock.holder()
+        if holder is None or not holder.is_orphan:
+            self._orphan_since = None
+        elif self._orphan_since is None:
+            self._orphan_since = time.monotonic()
+        elif time.monotonic() - self._orphan_since >= ORPHAN_SECONDS:
+            log.warning("Worker process %d has outlived its dashboard and is ended.", holder.process.pid)
+            holder.kill()
 
     def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": _with_root(os.environ.get("PYTHONPATH"))}
@@ -174,6 +208,7 @@ class Supervisor:
                 start_new_session=True,
             )
         self._started_at = time.monotonic()
+        self._heard = (0.0, self._started_at)
         self._starts += 1
 
     def _opened_log(self) -> BinaryIO:

@@ -11,13 +11,12 @@ import sqlalchemy as sql
 from sqlalchemy.engine import RowMapping
 
 from engine.runs.database import from_text, rows_table, runs_table, to_text, workers_table
-from engine.runs.processes import host_name, process_exists
+from engine.runs.processes import ProcessMark
 from engine.runs.records import ENDED, RunRecord, Status, WorkerRecord
 from engine.runs.store_part import INSPECT, StorePart, read_run, update_running
 
-#: A worker that has not reported for this long is given up, in seconds. It reports every second, but the operating
-#: system may hold it up while a large model is read from a slow disk.
-STALE_SECONDS = 30.0
+#: What of a worker's process is kept among its figures.
+_BEGUN = "process_begun"
 
 
 class WorkedRuns(StorePart):
@@ -129,7 +128,7 @@ class WorkedRuns(StorePart):
         """The workers known to the store, the latest heartbeat first."""
         with self._database.reading() as connection:
             found = connection.execute(sql.select(workers_table).order_by(workers_table.c.heartbeat.desc())).mappings()
-            return [_worker_record(row) for row in found]
+            return [self._worker_record(row) for row in found]
 
     def heartbeat(
         self,
@@ -140,14 +139,15 @@ class WorkedRuns(StorePart):
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         """Report that the calling process, as `worker_id`, is alive and what it does."""
+        own = ProcessMark.of(os.getpid())
         values = {
-            "host": host_name(),
-            "pid": os.getpid(),
+            "host": own.host,
+            "pid": own.pid,
             "state": state,
             "model": model,
             "device": device,
             "heartbeat": time.time(),
-            "extra": to_text(dict(extra or {})),
+            "extra": to_text({**(extra or {}), _BEGUN: own.begun}),
         }
         with self._database.writing() as connection:
             known = connection.execute(
@@ -164,8 +164,7 @@ class WorkedRuns(StorePart):
     def mark_interrupted(self) -> list[str]:
         """Mark the running runs of dead workers as interrupted, keep their rows, and forget those workers.
 
-        Returns the ids of the runs. A worker is dead when it says it has ended, when its process is gone, or when it
-        has not reported for `STALE_SECONDS`.
+        Returns the ids of the runs. Which workers are dead is told by `engine.runs.leases`.
         """
         with self._database.reading() as connection:
             running = connection.execute(
@@ -185,6 +184,7 @@ class WorkedRuns(StorePart):
                 .values(status="interrupted", ended=time.time(), error=sentence, stage="", stage_fraction=None)
             )
             connection.execute(workers_table.delete().where(workers_table.c.id.in_(dead)))
+        self._leases.forget(dead)
         return orphans
 
     def forget_inspections(self, older_than: float = 3600.0) -> None:
@@ -194,12 +194,8 @@ class WorkedRuns(StorePart):
                 runs_table.delete().where(runs_table.c.kind == INSPECT, runs_table.c.ended < time.time() - older_than)
             )
 
-
-def _worker_record(row: RowMapping) -> WorkerRecord:
-    here = row["host"] == host_name()
-    alive = (
-        row["state"] != "ended"
-        and time.time() - row["heartbeat"] < STALE_SECONDS
-        and (not here or process_exists(row["pid"]))
-    )
-    return WorkerRecord(**{**row, "extra": from_text(row["extra"])}, alive=alive)
+    def _worker_record(self, row: RowMapping) -> WorkerRecord:
+        extra = from_text(row["extra"])
+        mark = ProcessMark(row["host"], row["pid"], extra.pop(_BEGUN, None))
+        alive = self._leases.lives(row["id"], row["state"], row["heartbeat"], mark)
+        return WorkerRecord(**{**row, "extra": extra}, alive=alive)

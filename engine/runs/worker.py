@@ -24,16 +24,15 @@ import sys
 import threading
 from collections.abc import Callable
 
-import psutil
-
 from engine import settings
 from engine.errors import RelensError, StoreError
 from engine.runs.background import Background, Left
 from engine.runs.ceilings import within_ceilings
 from engine.runs.complaints import Complaints
+from engine.runs.ending import Ending
 from engine.runs.lock import ANOTHER_WORKER, WorkerLock
 from engine.runs.patience import patiently
-from engine.runs.processes import process_exists
+from engine.runs.processes import ProcessMark
 from engine.runs.pulse import Pulse
 from engine.runs.records import RunRecord, Status
 from engine.runs.searching import carry_out_search
@@ -63,12 +62,12 @@ log = logging.getLogger("engine.runs.worker")
 class Worker:
     """Claims runs and carries them out until it is told to end."""
 
-    def __init__(self, store: Store, services: Services, parent_is_gone: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, store: Store, services: Services) -> None:
         self.id = secrets.token_hex(8)
         self._store = store
         self._services = services
         self._ending = threading.Event()
-        self._pulse = Pulse(store, self.id, parent_is_gone, self.end)
+        self._pulse = Pulse(store, self.id)
         self._leave = threading.Event()
         self._models = WarmModel(services)
         self._complaints = Complaints(log)
@@ -177,9 +176,8 @@ class Worker:
 
     def _search(self, run: RunRecord, specification: SearchSpecification, model: LoadedModel) -> Status:
         self._tell(run, "compiling")
-        search = Background(lambda: self._services.begin_search(model, specification, self._should_leave)).wait(
-            self._should_leave
-        )
+        leaving = self._leaving()
+        search = Background(lambda: self._services.begin_search(model, specification, leaving)).wait(leaving)
         self._tell(run, "searching")
         return self._see_through(run, search, model)
 
@@ -194,7 +192,7 @@ class Worker:
             specification.study.check_resumed(rows)
         # Only now, since it takes the place of what was recorded for the units that are done.
         self._record(run, model)
-        study = self._services.begin_study(model, specification, finished, self._should_leave)
+        study = self._services.begin_study(model, specification, finished, self._leaving())
         self._tell(run, "working")
         return self._see_through(run, study, model)
 
@@ -204,7 +202,7 @@ class Worker:
             self._store,
             run.id,
             search,
-            self._should_leave,
+            self._leaving(),
             lambda: self._pulse.figures,
             lambda: None if model is None else self._answer_inspections(run.model, model),
         )
@@ -241,7 +239,7 @@ class Worker:
     def _model_called(self, name: str, run: RunRecord) -> LoadedModel:
         """The model, kept from an earlier run or loaded now in place of another."""
         try:
-            return self._models.get(name, self._should_leave, lambda stage, fraction: self._tell(run, stage, fraction))
+            return self._models.get(name, self._leaving(), lambda stage, fraction: self._tell(run, stage, fraction))
         finally:
             self._pulse.describe(self._models.name, self._models.device)
 
@@ -261,8 +259,10 @@ class Worker:
             )
         )
 
-    def _should_leave(self) -> bool:
-        return self._leave.is_set() or self._ending.is_set()
+    def _leaving(self) -> Callable[[], bool]:
+        """Whether to leave the present run; of that run it speaks in a thread that outlasts it, too."""
+        leave = self._leave
+        return lambda: leave.is_set() or self._ending.is_set()
 
     def _say_goodbye(self) -> None:
         try:
@@ -280,15 +280,6 @@ def _sentence_for(error: Exception) -> str:
     return f"Something went wrong inside Relens ({type(error).__name__}); the worker's log has the particulars."
 
 
-def watch_over(pid: int) -> Callable[[], bool]:
-    """A function that tells whether the process `pid` has ended since; a successor to its number does not count."""
-    try:
-        process = psutil.Process(pid)
-    except psutil.NoSuchProcess:
-        return lambda: True
-    return lambda: not (process.is_running() and process_exists(pid))
-
-
 def main(arguments: list[str] | None = None, services: Callable[[], Services] = EngineServices) -> int:
     """Serve a store until SIGTERM, SIGINT, or the end of the watched parent; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m engine.runs.worker", description="Answer the runs of a store.")
@@ -296,21 +287,32 @@ def main(arguments: list[str] | None = None, services: Callable[[], Services] = 
     parser.add_argument("--watch-parent", type=int, metavar="PID", help="end when this process has ended")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    parent = None if options.watch_parent is None else ProcessMark.of(options.watch_parent)
+    workers: list[Worker] = []
+
+    def ask_to_end() -> None:
+        for worker in workers:
+            worker.end()
+
+    ending = Ending(lambda: parent is not None and parent.has_ended, ask_to_end)
+    ending.start()
     try:
-        with WorkerLock(options.store) as lock:
+        with WorkerLock(options.store, options.watch_parent) as lock:
             if not lock.acquire(patience=2.0):
                 log.warning("Another worker serves this store already.")
                 return ANOTHER_WORKER
-            parent_is_gone = watch_over(options.watch_parent) if options.watch_parent else lambda: False
-            worker = Worker(Store(options.store), services(), parent_is_gone)
+            worker = Worker(Store(options.store), services())
+            workers.append(worker)
             for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: worker.end())
+                signal.signal(number, lambda *_: ending.begin())
             log.info("Worker %s, process %d, serves.", worker.id, os.getpid())
             worker.serve()
             log.info("Worker %s ends.", worker.id)
     except RelensError as error:
         log.error("%s", error)
         return 1
+    finally:
+        ending.close()
     return 0
 
 

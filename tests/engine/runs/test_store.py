@@ -20,7 +20,6 @@ from sqlalchemy.pool import Pool
 
 from engine.errors import LimitError, QueryError, StoreError
 from engine.query import Decoding, Query
-from engine.runs import store as store_module
 from engine.runs.ceilings import within_ceilings
 from engine.runs.database import workers_table
 from engine.runs.specification import InspectSpecification, SearchSpecification, specification_to_json
@@ -292,7 +291,7 @@ def as_another(store, worker_id, **changes):
 
 
 @pytest.mark.parametrize("death", ["process gone", "silent for long", "unknown"])
-def test_the_run_of_a_dead_worker_is_interrupted_and_keeps_its_rows(store, death):
+def test_the_run_of_a_dead_worker_is_interrupted_and_keeps_its_rows(store, death, monkeypatch):
     run_id, other = store.submit(specification("a")), store.submit(specification("b"))
     store.heartbeat("w", "running")
     store.heartbeat("alive", "running")
@@ -303,7 +302,9 @@ def test_the_run_of_a_dead_worker_is_interrupted_and_keeps_its_rows(store, death
     if death == "process gone":
         as_another(store, "w", pid=dead_pid())
     elif death == "silent for long":
-        as_another(store, "w", heartbeat=time.time() - store_module.STALE_SECONDS - 1)
+        as_another(store, "w", host="elsewhere")
+        assert store.mark_interrupted() == []
+        monkeypatch.setattr("engine.runs.leases.STALE_SECONDS", 0.0)
     else:
         store.forget_worker("w")
     assert store.mark_interrupted() == [run_id]
@@ -321,6 +322,20 @@ def test_the_process_of_a_worker_elsewhere_is_not_looked_for_here(store):
     as_another(store, "w", host="elsewhere", pid=dead_pid())
     assert store.workers()[0].alive
     assert store.mark_interrupted() == []
+
+
+@pytest.mark.parametrize("hours", [-1.0, 1.0, 24_000.0])
+def test_a_clock_that_is_set_interrupts_no_run(store, monkeypatch, hours):
+    run_id = store.submit(specification("a"))
+    store.heartbeat("w", "running")
+    store.claim("w")
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 3600.0 * hours)
+    assert [worker.alive for worker in store.workers()] == [True]
+    assert store.mark_interrupted() == []
+    as_another(store, "w", host="elsewhere")
+    assert store.mark_interrupted() == []
+    assert store.get(run_id).status == "running"
 
 
 def test_heartbeats_say_what_a_worker_does(store):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from engine.runs import supervisor as supervisor_module
-from engine.runs.processes import process_exists
+from engine.runs.processes import ProcessMark
 from engine.runs.supervisor import Supervisor
 from tests.engine.runs.conftest import FAKE_WORKER, sqlite_only
 from tests.engine.runs.fakes import specification
@@ -43,8 +45,9 @@ def test_a_worker_is_started_and_serves(store, supervise):
     assert (state.alive, state.starting, state.restarts, state.last_exit) == (True, False, 0, None)
     assert state.pid == store.workers()[0].pid
     assert "serves" in Path(state.log).read_text()
+    worker = ProcessMark.of(state.pid)
     supervisor.stop()
-    assert not process_exists(state.pid)
+    assert worker.has_ended
     assert not supervisor.state().alive
     assert not supervisor.state().starting
 
@@ -106,3 +109,56 @@ def test_a_store_that_cannot_be_written_is_told_by_the_supervisor(store, supervi
     locker.close()
     wait_until(lambda: supervisor.state().trouble is None)
     assert supervisor.state().restarts == 0
+
+
+def test_a_worker_that_was_stopped_by_a_signal_is_replaced(store, supervise, monkeypatch):
+    monkeypatch.setattr(supervisor_module, "SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(supervisor_module, "REPLACED_SECONDS", 4.0)
+    supervisor = supervise()
+    run_id = store.submit(specification("forever"))
+    wait_until(lambda: store.get(run_id).row_count)
+    pid = supervisor.state().pid
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: store.get(run_id).status == "interrupted")
+    again = store.submit(specification("3"))
+    wait_until(lambda: store.get(again).status == "done")
+    assert supervisor.state().pid != pid
+    assert supervisor.state().last_exit == "ended by SIGKILL"
+
+
+def test_a_stopped_worker_that_outlived_its_dashboard_is_ended_by_the_next(store, supervise, monkeypatch, start_worker):
+    monkeypatch.setattr(supervisor_module, "ORPHAN_SECONDS", 0.5)
+    dashboard = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    left = start_worker("--watch-parent", str(dashboard.pid))
+    wait_until(store.workers)
+    os.kill(left.pid, signal.SIGSTOP)
+    dashboard.kill()
+    dashboard.communicate()
+    supervisor = supervise()
+    assert left.wait(60) == -signal.SIGKILL
+    run_id = store.submit(specification("3"))
+    wait_until(lambda: store.get(run_id).status == "done")
+    assert supervisor.state().pid != left.pid
+
+
+def test_a_worker_whose_dashboard_lives_is_left_alone(store, supervise, monkeypatch, start_worker):
+    monkeypatch.setattr(supervisor_module, "ORPHAN_SECONDS", 0.1)
+    other = start_worker("--watch-parent", str(os.getpid()))
+    wait_until(store.workers)
+    supervise()
+    run_id = store.submit(specification("3"))
+    wait_until(lambda: store.get(run_id).status == "done")
+    time.sleep(1.0)
+    assert other.poll() is None
+
+
+@sqlite_only
+def test_a_worker_whose_store_is_damaged_ends_with_its_dashboard(store, tmp_path, start_worker):
+    dashboard = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    worker = start_worker("--watch-parent", str(dashboard.pid))
+    wait_until(store.workers)
+    store.close()
+    (tmp_path / "runs.db").write_bytes(b"no database" * 1000)
+    dashboard.kill()
+    dashboard.communicate()
+    worker.wait(60)

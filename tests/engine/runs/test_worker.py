@@ -13,10 +13,10 @@ from engine.query import Distribution, Sampling
 from engine.runs.lock import ANOTHER_WORKER
 from engine.runs.specification import InspectSpecification, specification_from_json
 from engine.runs.store import Store
-from engine.runs.worker import Worker, watch_over
+from engine.runs.worker import Worker
 from tests.engine.runs.conftest import sqlite_only
 from tests.engine.runs.fakes import match, specification
-from tests.engine.runs.helpers import dead_pid, wait_until
+from tests.engine.runs.helpers import wait_until
 
 
 def status(store, run_id):
@@ -294,7 +294,3 @@ def test_a_worker_ends_with_the_process_it_belongs_to(store, start_worker):
     parent.kill()
     assert child.wait(20) == 0
     assert status(store, run_id) == "interrupted"
-
-
-def test_a_process_that_is_gone_is_gone():
-    assert watch_over(dead_pid())()

@@ -1,0 +1,48 @@
+"""A worker's end comes when it is due, in good order where that is possible, and by force where it is not."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from engine.runs import ending as ending_module
+from engine.runs.ending import Ending
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(ending_module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(ending_module, "GRACE_SECONDS", 0.3)
+
+
+def test_one_that_ends_by_itself_is_not_ended_by_force():
+    due, asked, forced = threading.Event(), threading.Event(), threading.Event()
+    ending = Ending(due.is_set, asked.set, forced.set)
+    ending.start()
+    due.set()
+    assert asked.wait(10)
+    ending.close()
+    ending.join(10)
+    assert not ending.is_alive()
+    assert not forced.is_set()
+
+
+def test_one_that_does_not_end_is_ended_by_force():
+    asked, forced = threading.Event(), threading.Event()
+    ending = Ending(lambda: False, asked.set, forced.set)
+    ending.start()
+    ending.begin()
+    assert asked.is_set()
+    assert forced.wait(10)
+    ending.join(10)
+
+
+def test_nothing_happens_before_it_is_due():
+    asked, forced = threading.Event(), threading.Event()
+    ending = Ending(lambda: False, asked.set, forced.set)
+    ending.start()
+    ending.close()
+    ending.join(10)
+    assert not asked.is_set()
+    assert not forced.is_set()

@@ -1,0 +1,44 @@
+"""A file of a run is read elsewhere, under limits, and its run is in the store; or it is refused, and nothing is."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+
+import psutil
+import pytest
+
+from engine.errors import LimitError, QueryError
+from engine.runs import intake
+from engine.runs.intake import take_in
+from engine.runs.run_file import write_run
+from tests.engine.runs.fakes import match, specification
+
+
+@pytest.fixture
+def file(store):
+    run_id = store.submit(specification("2"))
+    run = dataclasses.replace(store.get(run_id), status="done")
+    return write_run(run, [match(number).to_json() for number in (1, 2)])
+
+
+def test_a_run_comes_from_a_file_into_the_store_and_no_process_stays(store, file):
+    before = {child.pid for child in psutil.Process().children()}
+    run_id = take_in(file, store.url)
+    assert store.get(run_id).origin is not None
+    assert [row["text"] for row in store.rows(run_id)] == ["text 1", "text 2"]
+    assert {child.pid for child in psutil.Process().children()} <= before
+
+
+@pytest.mark.parametrize("data", [b"", b"no file of a run", gzip.compress(b"{}\n")])
+def test_what_is_no_run_is_refused_with_its_sentence(store, data):
+    with pytest.raises(QueryError, match="no file of a run"):
+        take_in(data, store.url)
+    assert store.count() == 0
+
+
+def test_a_file_that_takes_too_much_is_given_up(store, file, monkeypatch):
+    monkeypatch.setattr(intake, "MEMORY_BYTES", 8 << 20)
+    with pytest.raises(LimitError, match="Reading the file needed more than 8 MiB"):
+        take_in(gzip.compress(b" " * (64 << 20)), store.url)
+    assert store.count() == 1  # the run that the file was made of
