@@ -25,7 +25,7 @@ import threading
 from collections.abc import Callable
 
 from engine import settings
-from engine.errors import RelensError, StoreError
+from engine.errors import RelensError, StoppedError, StoreError
 from engine.runs.background import Background, Left
 from engine.runs.ceilings import within_ceilings
 from engine.runs.complaints import Complaints
@@ -144,7 +144,7 @@ class Worker:
         """Carry out a run; how it ended, and the sentence where it failed."""
         try:
             return self._carry_out(run), None
-        except Left:
+        except (Left, StoppedError):
             return ("interrupted", INTERRUPTED) if self._ending.is_set() else ("stopped", None)
         except RelensError as error:
             return "failed", error.sentence

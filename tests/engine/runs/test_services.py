@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from engine.query import Distribution, Encoding, Limits, Query, Sampling
@@ -76,7 +77,7 @@ def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     kept = store.rows(endless)
-    start_real_worker()
+    worker = start_real_worker()
     wait_until(lambda: not store.get(endless).is_live)
     interrupted = store.get(endless)
     assert (interrupted.status, interrupted.row_count) == ("interrupted", len(kept))
@@ -118,6 +119,10 @@ def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_
         assert sentence in store.get(refused).error
     hostile = store.submit(search(model_folder, "[ab]*a[ab]{40}", compile_seconds=60.0))
     wait_until(lambda: store.get(hostile).stage == "compiling")
+    children = psutil.Process(worker.pid).children(recursive=True)
+    wait_until(lambda: any(child.cpu_percent(0.2) for child in children))
+    busy = max(children, key=lambda child: child.cpu_percent(0.3))
     store.request_stop(hostile)
     wait_until(lambda: not store.get(hostile).is_live)
     assert store.get(hostile).status == "stopped"
+    wait_until(lambda: not busy.is_running(), patience=5.0)
