@@ -9,10 +9,11 @@ A match goes into one line of a table, and each named group of the expressions g
 JSON keeps every field as it is stored and reads back equal. Parquet keeps the numbers exactly, the lists as lists, and
 has the same types whatever the rows are. A group that could not be told is null there; in CSV it is an empty cell, like
 that of a group that took no part.
-CSV is for spreadsheets, which run a cell as a formula when it begins with one of `= + - @`, a tab or a carriage
-return. What a model writes must not do that, so **such a text cell is given an apostrophe in front**, the spreadsheets'
-own mark for "this is text" (OWASP, "CSV injection"); an apostrophe that was there already is doubled by the same rule,
-so that taking one away from every text cell that begins with one restores the text. Numbers are written as they are.
+CSV is for spreadsheets, which run a cell as a formula when it begins with one of `= + - @`, also in full width, a tab
+or the end of a line. What a model writes must not do that, nor what the file of a run calls a column, so **such a text
+is given an apostrophe in front**, the spreadsheets' own mark for "this is text" (OWASP, "CSV injection"); an apostrophe
+that was there already is doubled by the same rule, so that taking one away from every text that begins with one
+restores it. Numbers are written as they are.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 Format = Literal["csv", "json", "parquet"]
 
-_FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "'")
+_FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _LOG_PROBABILITIES = ("prefix_log_prob", "log_prob", "decoder_log_prob")
 
 
@@ -158,7 +159,7 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     columns = _columns_in_order(name for row in flat for name in row)
     sheet = io.StringIO(newline="")
     writer = csv.writer(sheet, lineterminator="\r\n")
-    writer.writerow(columns)
+    writer.writerow([_cell(name) for name in columns])
     for row in flat:
         writer.writerow([_cell(row.get(name)) for name in columns])
     # A lone surrogate cannot be written as UTF-8; the replacement character says that something was there.

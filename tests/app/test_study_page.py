@@ -243,6 +243,10 @@ class TestFiles:
         assert lines[0]["text"] == "'=1+1"
         assert json.loads(lines[0]["edits (JSON)"]) == [{"operation": "x"}]
 
+    def test_a_column_that_a_file_of_a_run_names_is_no_formula(self):
+        lines = list(csv.DictReader(io.StringIO(study_file([{"=1+1": "@x"}], "csv").decode("utf-8-sig"))))
+        assert lines == [{"'=1+1": "'@x"}]
+
     @pytest.mark.parametrize("format", ["csv", "parquet", "json"])
     def test_any_rows_can_be_written(self, format):
         assert study_file(ROWS, format)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pandas
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 from scipy.special import logsumexp
@@ -74,6 +74,23 @@ def test_csv_texts_are_restored_by_taking_one_apostrophe_away(rows):
         cell = cells["text"]
         assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
         assert cell.removeprefix("'") == row["text"]
+
+
+#: What a spreadsheet takes for the beginning of a formula, and what may stand around it.
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+risky = st.builds(str.__add__, st.sampled_from([*FORMULA_SIGNS, "'", ""]), st.text(max_size=8))
+
+
+@given(st.lists(st.dictionaries(risky, risky, max_size=4), min_size=1, max_size=3))
+@example([{"=1+1": "=1+1"}])
+def test_csv_has_no_formula_in_its_names_or_its_cells_and_both_are_restored(rows):
+    rows = [{f"{name}.": text for name, text in row.items()} for row in rows]  # none is a name that has a meaning
+    names, *lines = csv.reader(io.StringIO(export_rows(rows, "csv").decode("utf-8-sig"), newline=""))
+    assert not any(cell.startswith(FORMULA_SIGNS) for line in (names, *lines) for cell in line)
+    restored = [name.removeprefix("'") for name in names]
+    assert restored == list(dict.fromkeys(name for row in rows for name in row))
+    for row, line in zip(rows, lines, strict=True):
+        assert [cell.removeprefix("'") for cell in line] == [row.get(name, "") for name in restored]
 
 
 def test_csv_numbers_are_exact_and_not_taken_for_text():
