@@ -13,6 +13,7 @@ from functools import lru_cache
 import streamlit as st
 
 from app.live_preview import LivePreview
+from app.shared import shared
 from engine import settings
 from engine.errors import RelensError
 from engine.runs.preview import Previewer
@@ -51,13 +52,21 @@ class Services:
         except (RelensError, OSError):
             return None
 
+    def close(self) -> None:
+        """End the worker, the previews and the threads, and close the store. Waits for the previews in progress."""
+        self.supervisor.stop()
+        self.previewer.close()
+        for threads in (self.threads, self.drawers):
+            threads.shutdown(wait=False, cancel_futures=True)
+        self.store.close()
+
 
 @lru_cache(maxsize=2)
 def _screens(url: str) -> ScreenStore:
     return ScreenStore(url)
 
 
-@st.cache_resource(show_spinner=False)
+@shared
 def get_services() -> Services:
     """The shared services; made at the first call. Raises `StoreError` where the store cannot be opened."""
     url = settings.store_url()

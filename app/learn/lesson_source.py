@@ -10,6 +10,7 @@ from typing import Protocol
 import streamlit as st
 
 from app.latest import Latest
+from app.shared import shared
 from engine.errors import RelensError
 from engine.learn.steps import Lesson, LessonOptions
 from engine.runs.lessons import Lessons
@@ -32,6 +33,9 @@ class LessonMaker(Protocol):
     def lesson(self, pattern: str, model: str, options: LessonOptions) -> Lesson:
         """The lesson of a pattern."""
 
+    def close(self) -> None:
+        """End the child processes."""
+
 
 @dataclass(frozen=True)
 class LessonSource:
@@ -44,6 +48,11 @@ class LessonSource:
         """Lessons for one more browser session."""
         return Latest(self._answer, self.threads)
 
+    def close(self) -> None:
+        """End the child process and the threads."""
+        self.maker.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
+
     def _answer(self, question: LessonQuestion) -> LessonAnswer:
         try:
             return LessonAnswer(self.maker.lesson(*question))
@@ -53,7 +62,7 @@ class LessonSource:
             return LessonAnswer(error=RelensError(f"The lesson failed: {type(error).__name__}."))
 
 
-@st.cache_resource(show_spinner=False)
+@shared
 def get_lesson_source() -> LessonSource:
     """The one source of this server; its child process starts when somebody first asks."""
     return LessonSource(Lessons())

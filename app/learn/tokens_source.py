@@ -11,6 +11,7 @@ import streamlit as st
 from app.latest import Latest
 from app.learn.tokens_drawing import encodings_picture
 from app.picture import Picture
+from app.shared import shared
 from engine.errors import RelensError
 from engine.learn.text_encodings import TextEncodings
 from engine.runs.text_encodings import TextEncoder
@@ -34,6 +35,9 @@ class EncodingSource(Protocol):
     def encodings(self, text: str, model: str) -> TextEncodings:
         """The encodings of a text."""
 
+    def close(self) -> None:
+        """End the child processes."""
+
 
 @dataclass(frozen=True)
 class TextSource:
@@ -46,6 +50,11 @@ class TextSource:
         """Answers for one more browser session."""
         return Latest(self._answer, self.threads)
 
+    def close(self) -> None:
+        """End the child process and the threads."""
+        self.encoder.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
+
     def _answer(self, question: TextQuestion) -> TextAnswer:
         try:
             encodings = self.encoder.encodings(*question)
@@ -56,7 +65,7 @@ class TextSource:
             return TextAnswer(error=RelensError(f"Counting the encodings failed: {type(error).__name__}."))
 
 
-@st.cache_resource(show_spinner=False)
+@shared
 def get_text_source() -> TextSource:
     """The one source of this server; its child process starts when somebody first asks."""
     return TextSource(TextEncoder())

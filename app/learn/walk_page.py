@@ -30,6 +30,7 @@ from app.narrative import probability_text
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
 from app.services import Services
+from app.shared import shared
 from app.text import as_html, as_markdown, visible
 from engine.errors import RelensError
 from engine.learn.random_walks import MOST_DRAWS, Draws, RandomWalks, Walk
@@ -42,7 +43,7 @@ _DRAWN, _PLAYING, _TURNED, _CROSSING = "walk_drawn", "walk_playing", "walk_turne
 _MOST_STATES = 80
 
 
-@st.cache_resource(show_spinner=False)
+@shared
 def walk_answers() -> WalkAnswers:
     """The child process for random walks, started when the first reader asks for one."""
     return WalkAnswers()

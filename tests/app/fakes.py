@@ -36,6 +36,10 @@ class FakePreviewer:
         self.seconds = seconds
         self.asked: list[str] = []
         self.advice: BoundaryAdvice | None = None
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
         self.asked.append(query.pattern)
@@ -146,9 +150,13 @@ class FakeSupervisor:
 
     def __init__(self) -> None:
         self.ensured = 0
+        self.stopped = False
 
     def ensure(self) -> None:
         self.ensured += 1
+
+    def stop(self) -> None:
+        self.stopped = True
 
     def state(self) -> WorkerState:
         return WorkerState(True, False, 0, None, 1, "")
