@@ -21,8 +21,8 @@ import streamlit as st  # noqa: E402
 from app.components.frame import frame, name_page  # noqa: E402
 from app.components.keyboard import keyboard  # noqa: E402
 from app.components.page_words import page_words  # noqa: E402
+from app.streamlit_patches import patch_streamlit  # noqa: E402
 from app.study_views import module_name, study_views  # noqa: E402
-from app.whole_messages import send_all  # noqa: E402
 from engine.studies.catalogue import study_class  # noqa: E402
 
 _ICONS = {
@@ -65,7 +65,7 @@ runs = [
     st.Page(ROOT / "pages" / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
     st.Page(ROOT / "pages" / "present.py", title="Present", icon=":material/slideshow:", url_path="present"),
 ]
-send_all()
+patch_streamlit()
 frame()
 sections = {"": [start, workbench], "Studies": studies, "Learn": learn, "Runs": runs}
 page = st.navigation({name: pages for name, pages in sections.items() if pages}, position="top")

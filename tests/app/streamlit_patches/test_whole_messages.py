@@ -8,14 +8,11 @@ import time
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime import Runtime, RuntimeConfig
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.caching.storage.dummy_cache_storage import MemoryCacheStorageManager
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from app import whole_messages
+from app.streamlit_patches import whole_messages
+from tests.app.streamlit_patches.runtime import Browser, what_a_browser_hears
 
 FRAGMENT = "the fragment"
 
@@ -28,8 +25,8 @@ def streamlit_alone(monkeypatch):
 
 
 @pytest.fixture
-def send_all(streamlit_alone):
-    whole_messages.send_all()
+def whole(streamlit_alone):
+    whole_messages.apply()
 
 
 def begin() -> ForwardMsg:
@@ -76,7 +73,7 @@ def a_page_and_then_its_fragment() -> ForwardMsgQueue:
     return queue
 
 
-def test_a_page_keeps_what_its_fragment_draws_anew(send_all):
+def test_a_page_keeps_what_its_fragment_draws_anew(whole):
     assert texts(a_page_and_then_its_fragment()) == [
         "new_session",
         "title",
@@ -88,7 +85,7 @@ def test_a_page_keeps_what_its_fragment_draws_anew(send_all):
     ]
 
 
-def test_a_page_that_begins_again_still_replaces_the_older_one(send_all):
+def test_a_page_that_begins_again_still_replaces_the_older_one(whole):
     queue = ForwardMsgQueue()
     queue.enqueue(begin())
     queue.enqueue(element(0, "title"))
@@ -96,7 +93,7 @@ def test_a_page_that_begins_again_still_replaces_the_older_one(send_all):
     assert texts(queue) == ["new_session"]
 
 
-def test_what_was_sent_is_not_sent_again(send_all):
+def test_what_was_sent_is_not_sent_again(whole):
     queue = a_page_and_then_its_fragment()
     assert len(queue.flush()) == 7
     assert not queue.flush()
@@ -124,33 +121,6 @@ st.text("end of the page")
 """
 
 
-class Browser:
-    """A client of a real Streamlit runtime: it keeps what it is sent, and asks for fragments to run."""
-
-    client_context = None
-
-    def __init__(self) -> None:
-        self.heard: list[ForwardMsg] = []
-
-    def write_forward_msg(self, message: ForwardMsg) -> None:
-        self.heard.append(message)
-
-    def texts(self) -> list[str]:
-        bodies = [message.delta.new_element.text.body for message in self.heard]
-        return [body for body in bodies if body]
-
-    def fragment(self, name: str) -> str:
-        return next(m.delta.fragment_id for m in self.heard if m.delta.new_element.text.body.startswith(name))
-
-    def button(self) -> str:
-        return next(m.delta.new_element.button.id for m in self.heard if m.delta.new_element.button.id)
-
-    async def wait_for(self, text: str) -> None:
-        end = time.monotonic() + 20
-        while text not in self.texts() and time.monotonic() < end:
-            await asyncio.sleep(0.01)
-
-
 def asking(fragment: str = "", button: str = "") -> BackMsg:
     message = BackMsg()
     message.rerun_script.fragment_id = fragment
@@ -160,35 +130,9 @@ def asking(fragment: str = "", button: str = "") -> BackMsg:
     return message
 
 
-def what_a_browser_hears(folder, session) -> Browser:
-    """Open the page in a runtime of its own, and do `session(browser, ask, wait)`."""
-    script = folder / "page.py"
-    script.write_text(PAGE, encoding="utf-8")
-
-    async def live() -> Browser:
-        runtime = Runtime(
-            RuntimeConfig(
-                script_path=str(script),
-                media_file_storage=MemoryMediaFileStorage("/media"),
-                uploaded_file_manager=MemoryUploadedFileManager("/upload"),
-                cache_storage_manager=MemoryCacheStorageManager(),
-            )
-        )
-        await runtime.start()
-        browser = Browser()
-        session_id = runtime.connect_session(browser, {})
-        try:
-            await session(browser, lambda *what: runtime.handle_backmsg(session_id, asking(*what)))
-        finally:
-            runtime.stop()
-            await runtime.stopped
-        return browser
-
-    Runtime._instance = None
-    try:
-        return asyncio.run(live())
-    finally:
-        Runtime._instance = None
+def hears(folder, session) -> Browser:
+    """What a browser hears of the page, which does `session(browser, ask)`."""
+    return what_a_browser_hears(folder, PAGE, lambda browser, send: session(browser, lambda *what: send(asking(*what))))
 
 
 async def open_page(browser, ask) -> None:
@@ -208,12 +152,12 @@ async def a_request_when_the_last_run_was_not_heard(browser, ask) -> None:
     await browser.wait_for("field 2")
 
 
-def test_a_request_waits_until_the_last_run_was_heard(tmp_path, send_all):
-    browser = what_a_browser_hears(tmp_path, a_request_when_the_last_run_was_not_heard)
+def test_a_request_waits_until_the_last_run_was_heard(tmp_path, whole):
+    browser = hears(tmp_path, a_request_when_the_last_run_was_not_heard)
     assert browser.texts() == ["clock 1", "field 1", "not pressed", "end of the page", "clock 2", "field 2"]
 
 
-def test_all_requests_that_waited_have_their_turn(tmp_path, send_all):
+def test_all_requests_that_waited_have_their_turn(tmp_path, whole):
     async def several(browser, ask) -> None:
         await draw_the_clock_unheard(browser, ask)
         ask(browser.fragment("field"))
@@ -221,25 +165,25 @@ def test_all_requests_that_waited_have_their_turn(tmp_path, send_all):
         await browser.wait_for("field 2")
         await browser.wait_for("clock 3")
 
-    texts = what_a_browser_hears(tmp_path, several).texts()
+    texts = hears(tmp_path, several).texts()
     assert texts[4] == "clock 2"
     assert sorted(texts[5:]) == ["clock 3", "field 2"]
 
 
-def test_a_page_that_is_asked_for_has_its_turn_too(tmp_path, send_all):
+def test_a_page_that_is_asked_for_has_its_turn_too(tmp_path, whole):
     async def page_again(browser, ask) -> None:
         await draw_the_clock_unheard(browser, ask)
         ask()
-        await browser.wait_for("field 2")
+        await browser.wait_for("end of the page", times=2)
 
-    texts = what_a_browser_hears(tmp_path, page_again).texts()
+    texts = hears(tmp_path, page_again).texts()
     assert "clock 3" in texts, "the page is drawn with what the fragment before it did"
     assert texts.count("end of the page") == 2
 
 
 def test_streamlit_alone_loses_the_run_that_was_not_heard(tmp_path, streamlit_alone):
     """Should this fail, Streamlit has mended it, and `_waiting` and all that fills and empties it can go."""
-    browser = what_a_browser_hears(tmp_path, a_request_when_the_last_run_was_not_heard)
+    browser = hears(tmp_path, a_request_when_the_last_run_was_not_heard)
     assert "clock 2" not in browser.texts()
 
 
@@ -250,12 +194,12 @@ async def a_button_and_a_clock_at_once(browser, ask) -> None:
     await asyncio.sleep(0.2)
 
 
-def test_a_button_is_heard_that_is_pressed_when_a_clock_ticks(tmp_path, send_all):
-    browser = what_a_browser_hears(tmp_path, a_button_and_a_clock_at_once)
+def test_a_button_is_heard_that_is_pressed_when_a_clock_ticks(tmp_path, whole):
+    browser = hears(tmp_path, a_button_and_a_clock_at_once)
     assert browser.texts()[-4:] == ["clock 2", "field 2", "pressed", "end of the page"]
 
 
-def test_a_button_of_the_fragment_that_runs_draws_that_alone(tmp_path, send_all):
+def test_a_button_of_the_fragment_that_runs_draws_that_alone(tmp_path, whole):
     async def press(browser, ask) -> None:
         await open_page(browser, ask)
         ask(browser.fragment("clock"))
@@ -264,11 +208,11 @@ def test_a_button_of_the_fragment_that_runs_draws_that_alone(tmp_path, send_all)
         ask(browser.fragment("not pressed"), browser.button())
         await browser.wait_for("pressed")
 
-    browser = what_a_browser_hears(tmp_path, press)
+    browser = hears(tmp_path, press)
     assert browser.texts() == ["clock 1", "field 1", "not pressed", "end of the page", "clock 2", "pressed"]
 
 
 def test_streamlit_alone_does_not_hear_the_button(tmp_path, streamlit_alone):
     """Should this fail, Streamlit has mended it, and `_presses_elsewhere` can go."""
-    browser = what_a_browser_hears(tmp_path, a_button_and_a_clock_at_once)
+    browser = hears(tmp_path, a_button_and_a_clock_at_once)
     assert "pressed" not in browser.texts()

@@ -1,4 +1,4 @@
-"""What the server says of a page reaches the browser whole, and what is pressed there is heard.
+"""Changes private parts of Streamlit: what the server says of a page arrives whole, and what is pressed is heard.
 
 Streamlit loses some of it in three ways, most often where server or browser are busy. The browser then shows a field
 that is suddenly empty, or a run that seems to go on for ever, or Stop does nothing.
@@ -39,12 +39,29 @@ from weakref import WeakKeyDictionary
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.runtime.scriptrunner import ScriptRunnerEvent
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
+from streamlit.runtime.state.session_state import SessionState, WStates
+
+from app.streamlit_patches.parts import Attribute, Function
 
 _clear = ForwardMsgQueue.clear
 _request_rerun = AppSession.request_rerun
 _handle_event = AppSession._handle_scriptrunner_event_on_event_loop
+
+PARTS = (
+    Function(_clear, ("self", "retain_lifecycle_msgs", "fragment_ids_this_run")),
+    Function(_request_rerun, ("self", "client_state")),
+    Function(_handle_event, ("self", "sender", "event")),
+    Attribute(ForwardMsgQueue, "_delta_index_map"),
+    Attribute(AppSession, "_scriptrunner"),
+    Attribute(AppSession, "session_state"),
+    Attribute(ScriptRunner, "_execing"),
+    Attribute(ScriptRunner, "_requests"),
+    Attribute(ScriptRequests, "_state"),
+    Attribute(SessionState, "_new_widget_state"),
+    Attribute(WStates, "widget_metadata"),
+)
 
 #: Requests of the browser that came between the end of a session's last run and the time when it was heard.
 _waiting: WeakKeyDictionary[AppSession, list[ClientState]] = WeakKeyDictionary()
@@ -98,8 +115,8 @@ def _handle_event_and_go_on(
             self.request_rerun(client_state)
 
 
-def send_all() -> None:
-    """Let no message of a page be lost; once is enough, and more often no harm."""
+def apply() -> None:
+    """Let no message of a page be lost."""
     ForwardMsgQueue.clear = _clear_for_whole_pages  # type: ignore[method-assign]
     AppSession.request_rerun = _request_rerun_in_turn  # type: ignore[method-assign]
     AppSession._handle_scriptrunner_event_on_event_loop = _handle_event_and_go_on  # type: ignore[method-assign]

@@ -1,0 +1,42 @@
+"""A page of another site is refused, and nobody else hears that it was there."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit import config, net_util
+from streamlit.web.server.server_util import is_url_from_allowed_origins
+
+from app.streamlit_patches import known_origins
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The addresses that were asked for; none answers."""
+    found = []
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout: found.append(url))
+    monkeypatch.setattr(net_util, "get_external_ip", known_origins._get_external_ip)
+    monkeypatch.setattr(net_util, "_external_ip", None)
+    return found
+
+
+def test_a_foreign_page_is_refused_without_asking_another_machine(asked):
+    known_origins.apply()
+    assert not is_url_from_allowed_origins("https://foreign.example")
+    assert not asked
+
+
+def test_this_machine_and_the_named_ones_are_let_in(asked, monkeypatch):
+    known_origins.apply()
+    monkeypatch.setattr(
+        config, "get_option", {"server.enableCORS": True, "server.corsAllowedOrigins": ["https://a.example"]}.get
+    )
+    monkeypatch.setattr(config, "is_manually_set", lambda name: False)
+    assert is_url_from_allowed_origins("http://localhost:8501")
+    assert is_url_from_allowed_origins("https://a.example")
+    assert not is_url_from_allowed_origins("https://b.example")
+
+
+def test_streamlit_alone_asks(asked):
+    """Should this fail, Streamlit has mended it, and the module can go."""
+    assert not is_url_from_allowed_origins("https://foreign.example")
+    assert len(asked) == 2
