@@ -18,7 +18,7 @@ if str(ROOT) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from app.components.frame import frame, name_page  # noqa: E402
+from app.components.frame import frame, name_page, sentence_of_error  # noqa: E402
 from app.components.keyboard import keyboard  # noqa: E402
 from app.components.page_words import page_words  # noqa: E402
 from app.streamlit_patches import patch_streamlit  # noqa: E402
@@ -65,7 +65,6 @@ runs = [
     st.Page(ROOT / "pages" / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
     st.Page(ROOT / "pages" / "present.py", title="Present", icon=":material/slideshow:", url_path="present"),
 ]
-patch_streamlit()
 frame()
 sections = {"": [start, workbench], "Studies": studies, "Learn": learn, "Runs": runs}
 page = st.navigation({name: pages for name, pages in sections.items() if pages}, position="top")
@@ -73,5 +72,7 @@ st.session_state["workbench_page"] = workbench
 st.session_state["pages"] = {one.url_path: one for pages in sections.values() for one in pages}
 name_page(page.title)
 keyboard()
-page.run()
+with sentence_of_error():
+    patch_streamlit()
+    page.run()
 page_words(page.url_path)

@@ -1,0 +1,78 @@
+"""What stands where a page cannot be drawn: the sentence of the error, until it can."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import app.services
+from app.services import get_services
+from engine.runs.store import Store
+from tests.app.fakes import FakePreviewer, FakeSupervisor
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+
+
+def no_database(path):
+    path.write_text("These are no runs. " * 100)
+
+
+def damaged(path):
+    Store(f"sqlite:///{path}").close()
+    data = bytearray(path.read_bytes())
+    data[100:] = b"x" * (len(data) - 100)  # all but the header
+    path.write_bytes(data)
+
+
+def no_folder(path):
+    path.parent.rmdir()
+
+
+BROKEN = {no_database: "is not a database", damaged: "is damaged", no_folder: "could not be opened"}
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """Where the store of the dashboard's services is."""
+    found = tmp_path / "folder" / "runs.db"
+    found.parent.mkdir()
+    monkeypatch.setenv("RELENS_STORE", f"sqlite:///{found}")
+    monkeypatch.setattr(app.services, "Supervisor", lambda url: FakeSupervisor())
+    monkeypatch.setattr(app.services, "Previewer", lambda pool_size: FakePreviewer())
+    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+    get_services.replace()
+    yield found
+    get_services.replace()
+
+
+def dashboard():
+    return AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=30)
+
+
+@pytest.mark.parametrize("breaks", BROKEN)
+def test_a_page_says_what_is_wrong_with_the_store_until_it_is_mended(path, breaks):
+    breaks(path)
+    page = dashboard().run()
+    assert not page.exception
+    (error,) = page.error
+    assert BROKEN[breaks] in error.value
+    page.run()
+    assert len(page.error) == 1
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    page.run()
+    assert not page.error
+    assert not page.exception
+    assert page.header[0].value == "Open an example"
+
+
+@pytest.mark.parametrize("script", PAGES, ids=lambda script: script.stem)
+def test_every_page_does(path, script):
+    no_database(path)
+    page = dashboard().run().switch_page(f"../pages/{script.name}").run()
+    assert not page.exception
+    assert ["is not a database" in error.value for error in page.error] == [True]
