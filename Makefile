@@ -8,7 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What is installed is locked: these files with these hashes, and nothing that they might ask for besides.
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes
-# For PyTorch alone. https://download.pytorch.org/whl/cpu has it without CUDA, gigabytes less.
+# Where PyTorch, and nothing else, comes from: https://download.pytorch.org/whl/cpu has it without CUDA, gigabytes less.
+# By default from a folder that pip is set up to look in (find-links), where it has one with PyTorch, and else from PyPI.
 TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
@@ -34,7 +35,8 @@ $(VENV)/created:
 
 $(VENV)/installed: $(VENV)/created locks/torch.txt locks/cuda.txt locks/run.txt
 	@echo "Installing the dependencies (a few minutes, once)"
-	@$(INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -r locks/torch.txt
+	@$(if $(TORCH_INDEX),$(INSTALL) --index-url $(TORCH_INDEX) -r locks/torch.txt,\
+	   $(INSTALL) --no-index -r locks/torch.txt 2>/dev/null || $(INSTALL) -r locks/torch.txt)
 	@$(INSTALL) -r locks/run.txt
 	@! $(BIN)/pip show torch | grep -q '^Requires:.*cuda' || $(INSTALL) -r locks/cuda.txt
 	@touch $@
