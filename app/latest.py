@@ -8,6 +8,8 @@ newest that came meanwhile, and tells at once whatever it has:
     ask("(a|b")      None, remembered as the newest
     ask("(a|b)")     None, and the one before is forgotten
     ask("(a|b)")     the answer, once the work on "(a" is done and that on "(a|b)" too
+
+An answer that may soon be another, as "the model is not on this server yet", is worked out again when it is asked for.
 """
 
 from __future__ import annotations
@@ -25,10 +27,19 @@ _REMEMBERED = 32
 
 
 class Latest(Generic[Question, Answer]):
-    """The answers of one browser session; safe for threads. `work` answers a question and never raises."""
+    """The answers of one browser session; safe for threads. `work` answers a question and never raises.
 
-    def __init__(self, work: Callable[[Question], Answer], executor: Executor) -> None:
+    lasting: whether an answer stays what it is.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Question], Answer],
+        executor: Executor,
+        lasting: Callable[[Answer], bool] = lambda answer: True,
+    ) -> None:
         self._work = work
+        self._lasting = lasting
         self._executor = executor
         self._changed = threading.Condition()
         self._answers: OrderedDict[Question, Answer] = OrderedDict()
@@ -38,12 +49,15 @@ class Latest(Generic[Question, Answer]):
     def ask(self, question: Question, wait: float = 0.0) -> Answer | None:
         """What is known after at most `wait` seconds, None while it is worked on; starts the work where needed."""
         with self._changed:
+            before = self._answers.get(question)
+            if before is not None and not self._lasting(before):
+                del self._answers[question]
             if question not in self._answers:
                 self._newest = question
                 if not self._running:
                     self._start(question)
                 self._changed.wait_for(lambda: question in self._answers, wait)
-            return self._answers.get(question)
+            return self._answers.get(question, before)
 
     def _start(self, question: Question) -> None:
         self._running = True

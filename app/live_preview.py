@@ -34,12 +34,12 @@ class PreviewSource(Protocol):
 
 @dataclass(frozen=True)
 class Drawn:
-    """A preview of `query` with its two pictures."""
+    """A preview of `query` with its two pictures; no `tokens` where the preview has none."""
 
     query: Query
     preview: Preview
     language: Picture
-    tokens: Picture
+    tokens: Picture | None
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ def draw(query: Query, preview: Preview, most_states: int | None = None, executo
         return picture_of(preview.language_graph, most_states=most_states, separator="")
 
     beside = executor.submit(language) if executor is not None else None
-    tokens = picture_of(preview.token_graph, most_states=most_states, separator=" · ")
+    graph = preview.token_graph
+    tokens = picture_of(graph, most_states=most_states, separator=" · ") if graph is not None else None
     return Drawn(query, preview, beside.result() if beside is not None else language(), tokens)
 
 
@@ -78,7 +79,7 @@ class LivePreview:
     def __init__(self, source: PreviewSource, executor: Executor, drawers: Executor | None = None) -> None:
         self._source = source
         self._drawers = drawers
-        self._latest: Latest[_Question, Answer] = Latest(self._answer, executor)
+        self._latest: Latest[_Question, Answer] = Latest(self._answer, executor, lasting=_lasting)
 
     def ask(self, query: Query, model: str, wait: float = 0.0, most_states: int | None = None) -> Answer:
         """What is known of `query` after at most `wait` seconds; starts the work where that is needed.
@@ -97,3 +98,8 @@ class LivePreview:
             return Answer(error=error)
         except Exception as error:  # a bug of ours must not leave the session waiting for ever
             return Answer(error=RelensError(f"The preview failed: {type(error).__name__}."))
+
+
+def _lasting(answer: Answer) -> bool:
+    """Whether the answer stays what it is: tokens that are missing now may have been fetched when one asks again."""
+    return answer.drawn is None or answer.drawn.tokens is not None

@@ -76,5 +76,9 @@ class ModelError(RelensError):
     """A model that is unknown, not allowed, incomplete or cannot do what was asked of it."""
 
 
+class NotFetchedError(ModelError):
+    """A model of the hub whose files are not on this machine yet; a run with it fetches them."""
+
+
 class StoreError(RelensError):
     """The store of runs could not be read or written, for instance because the disk is full."""

@@ -90,7 +90,9 @@ def _known_cpu_files(version: str, lock: str) -> dict[str, str]:
         files = kept_cpu_files(lock, version)
         print(f"{CPU_INDEX} cannot be reached ({error}): the hashes of PyTorch {version} for CPUs are kept.")
     if not files:
-        sys.exit(f"There are no hashes of PyTorch {version} for CPUs; run `make lock` where {CPU_INDEX} can be reached.")
+        sys.exit(
+            f"There are no hashes of PyTorch {version} for CPUs; run `make lock` where {CPU_INDEX} can be reached."
+        )
     return files
 
 

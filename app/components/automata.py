@@ -57,6 +57,9 @@ def automata(services: Services, drawn: Drawn | None, model: str, *, fresh: bool
     for title, how, what, picture, graph, sizes, key in sides:
         with grid.cell():
             st.markdown(f"**{title}**, {how}", help=term(what))
+            if picture is None or graph is None:
+                st.caption("Drawn once the tokenizer of this model is on this server.")
+                continue
             automaton_view(
                 picture,
                 key=key,
@@ -74,7 +77,7 @@ def automata(services: Services, drawn: Drawn | None, model: str, *, fresh: bool
                     ),
                     key=f"pin_{key}",
                 )
-    cut = drawn.language.note or drawn.tokens.note
+    cut = drawn.language.note or (drawn.tokens is not None and drawn.tokens.note)
     if cut or st.session_state.get("large_drawings"):
         st.toggle("Larger drawings", key="large_drawings", help="Draw more states. Takes longer, and more zooming.")
 

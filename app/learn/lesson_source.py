@@ -11,7 +11,7 @@ import streamlit as st
 
 from app.latest import Latest
 from app.shared import shared
-from engine.errors import RelensError
+from engine.errors import NotFetchedError, RelensError
 from engine.learn.steps import Lesson, LessonOptions
 from engine.runs.lessons import Lessons
 
@@ -46,7 +46,7 @@ class LessonSource:
 
     def latest(self) -> Latest[LessonQuestion, LessonAnswer]:
         """Lessons for one more browser session."""
-        return Latest(self._answer, self.threads)
+        return Latest(self._answer, self.threads, lasting=lambda answer: not isinstance(answer.error, NotFetchedError))
 
     def close(self) -> None:
         """End the child process and the threads."""

@@ -12,7 +12,7 @@ from app.latest import Latest
 from app.learn.tokens_drawing import encodings_picture
 from app.picture import Picture
 from app.shared import shared
-from engine.errors import RelensError
+from engine.errors import NotFetchedError, RelensError
 from engine.learn.text_encodings import TextEncodings
 from engine.runs.text_encodings import TextEncoder
 
@@ -48,7 +48,7 @@ class TextSource:
 
     def latest(self) -> Latest[TextQuestion, TextAnswer]:
         """Answers for one more browser session."""
-        return Latest(self._answer, self.threads)
+        return Latest(self._answer, self.threads, lasting=lambda answer: not isinstance(answer.error, NotFetchedError))
 
     def close(self) -> None:
         """End the child process and the threads."""

@@ -43,4 +43,4 @@ def warm_up() -> None:
 def _tokenizer(name: str) -> Tokenizer:
     from engine.models.loading import load_tokenizer
 
-    return load_tokenizer(name, enforce_allow_list=True)
+    return load_tokenizer(name, enforce_allow_list=True, fetch=False)

@@ -4,7 +4,7 @@ A model is named in one of three ways:
 
     smollm2-135m                    the embedded model, always at hand
     /data/models/mine, ./mine, ~/m  a folder in the layout of the Hugging Face libraries
-    gpt2, Qwen/Qwen2.5-0.5B         anything else is a name on the model hub, fetched when it is asked for
+    gpt2, Qwen/Qwen2.5-0.5B         anything else is a name on the model hub, fetched by a run with it
 
 The Python API and the command line load whatever they are told. The dashboard is open to people whom the operator may
 not know, so it loads only what matches the patterns of `RELENS_MODELS`. Folders are compared by their real absolute

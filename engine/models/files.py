@@ -1,40 +1,37 @@
 """From a model's name to a folder with its files, and what those files must be.
 
 A model folder is config.json, weights and a tokenizer. Weights are accepted as safetensors only: a `.bin` or `.pt` file
-is a Python pickle, which runs whatever code it holds when it is read. A model from the hub is fetched into the cache of
-huggingface_hub, whose folder then is treated like any other, so there is one way to load. Nothing is fetched unless a
-hub name was asked for, and nothing at all with `HF_HUB_OFFLINE=1`.
+is a Python pickle, which runs whatever code it holds when it is read. The folder of a model from the hub
+(`engine.models.hub`) is treated like any other, so there is one way to load.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelError
-from engine.models import embedded
+from engine.models import embedded, hub
 from engine.models.catalogue import CatalogueEntry, Kind
-
-#: Files at the top of a repository that a tokenizer may consist of; weights are asked for on their own.
-DESCRIPTION_FILES = ["*.json", "merges.txt", "vocab.txt", "tokenizer.model", "*.tiktoken"]
-WEIGHT_FILES = ["*.safetensors"]
-
-#: Copies of the same weights for other programs.
-UNWANTED_FILES = ["*/*", "consolidated*"]
 
 PICKLE_SUFFIXES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
-def model_folder(entry: CatalogueEntry, *, weights: bool) -> Path:
+def model_folder(entry: CatalogueEntry, *, weights: bool, report: Callable[[str], None] = lambda stage: None) -> Path:
     """The folder with the files of `entry`, made or fetched first where needed; with `weights` False, without them.
 
-    Raises `ModelError` for a folder that is missing or incomplete and a hub that cannot be reached.
+    `report` is told how much is fetched. Raises `ModelError` for a folder that is missing or incomplete, and what
+    `engine.models.hub.fetch` raises.
     """
     if entry.kind is Kind.EMBEDDED:
         return embedded.ensure()
-    folder = Path(entry.location) if entry.kind is Kind.FOLDER else _fetch(entry.location, weights)
+    if entry.kind is Kind.FOLDER:
+        folder = Path(entry.location)
+    else:
+        folder = hub.fetch(entry.location, weights=weights, report=report)
     where = f"The folder {folder}" if entry.kind is Kind.FOLDER else f"The model {entry.name!r} on the hub"
     if not folder.is_dir():
         raise ModelError(f"{where} does not exist.")
@@ -45,23 +42,6 @@ def model_folder(entry: CatalogueEntry, *, weights: bool) -> Path:
             raise ModelError(f"{where} has no weights in the safetensors format; pickled weights are not loaded.")
         raise ModelError(f"{where} has no weights: there is no .safetensors file in it.")
     return folder
-
-
-def _fetch(name: str, weights: bool) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
-
-    wanted = DESCRIPTION_FILES + (WEIGHT_FILES if weights else [])
-    try:
-        return Path(snapshot_download(name, allow_patterns=wanted, ignore_patterns=UNWANTED_FILES))
-    except GatedRepoError as error:
-        raise ModelError(f"The model {name!r} is on the hub, but needs an account that may use it.") from error
-    except RepositoryNotFoundError as error:
-        raise ModelError(f"There is no model called {name!r} on the hub.") from error
-    except LocalEntryNotFoundError as error:
-        raise ModelError(f"The model {name!r} is not on this machine and the hub cannot be reached.") from error
-    except (HfHubHTTPError, OSError) as error:
-        raise ModelError(f"The model {name!r} cannot be fetched from the hub ({type(error).__name__}).") from error
 
 
 def read_json(path: Path) -> dict[str, Any]:

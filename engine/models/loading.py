@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import ModelError
-from engine.models import families, files
-from engine.models.catalogue import check_allowed, resolve
+from engine.errors import ModelError, NotFetchedError
+from engine.models import families, files, hub
+from engine.models.catalogue import Kind, check_allowed, resolve
 from engine.tokens.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -28,14 +28,23 @@ if TYPE_CHECKING:
 ProgressReport = Callable[[str, float], None]
 
 
-def load_tokenizer(name: str, *, enforce_allow_list: bool = False) -> Tokenizer:
+def load_tokenizer(name: str, *, enforce_allow_list: bool = False, fetch: bool = True) -> Tokenizer:
     """The tokenizer of the model called `name` (a catalogue name, a folder, or a name on the hub).
 
-    Raises `ModelError` for a model that is unknown, not allowed, cannot be fetched or has no tokenizer.
+    Raises `ModelError` for a model that is unknown, not allowed, cannot be fetched or has no tokenizer, and
+    `NotFetchedError`, one of these, where `fetch` is False and the tokenizer would have to come from the hub.
     """
     if enforce_allow_list:
         check_allowed(name)
-    return read_tokenizer(name, files.model_folder(resolve(name), weights=False))
+    entry = resolve(name)
+    if fetch or entry.kind is not Kind.HUB:
+        return read_tokenizer(name, files.model_folder(entry, weights=False))
+    folder = hub.here(entry.location, weights=False)
+    if folder is None:
+        raise NotFetchedError(
+            f"The tokenizer of {entry.location!r} is not on this server yet; a run with this model fetches it."
+        )
+    return read_tokenizer(name, folder)
 
 
 def read_tokenizer(name: str, folder: Path) -> Tokenizer:
@@ -66,7 +75,8 @@ def load_model(
     """The causal language model called `name`, ready for scoring.
 
     `device` is cpu, cuda, cuda:1 or mps (default: RELENS_DEVICE, else the best there is); `dtype` is float32, bfloat16
-    or float16 (default: RELENS_DTYPE, else float32 on a CPU and bfloat16 elsewhere). `progress` is told of each stage.
+    or float16 (default: RELENS_DTYPE, else float32 on a CPU and bfloat16 elsewhere). `progress` is told of each stage,
+    and of how much is fetched from the hub.
     Raises `ModelError`, with one sentence, whatever the reason that the model cannot be had.
     """
     report = progress or (lambda stage, fraction: None)
@@ -74,7 +84,7 @@ def load_model(
         check_allowed(name)
     entry = resolve(name)
     report("Finding the model's files", 0.0)
-    folder = files.model_folder(entry, weights=True)
+    folder = files.model_folder(entry, weights=True, report=lambda stage: report(stage, 0.0))
     report("Reading the tokenizer", 0.1)
     tokenizer = read_tokenizer(name, folder)
     report("Starting the machinery", 0.2)

@@ -8,6 +8,9 @@
 Any keystroke may make a pattern that takes for ever to compile. So previews are computed in child processes with a
 limit of time and memory, a few of them, so that one person's hard pattern does not hold up another's easy one. A child
 keeps the tokenizers it has used; the parent keeps the last previews, because people go back and forth.
+
+Of a model whose tokenizer is not on this machine the preview shows what needs none. Fetching it is left to a run: who
+only types, or follows a link, makes the server ask nobody for anything.
 """
 
 from __future__ import annotations
@@ -15,22 +18,23 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from engine.errors import RelensError
+from engine.errors import NotFetchedError, RelensError
 from engine.language.counting import count_strings, describe_count, example_strings
 from engine.language.explain import ExplainedPart, explain
-from engine.language.language import LanguageCompiler
+from engine.language.language import Language, LanguageCompiler
 from engine.pictures.graphs import Graph, GraphArc, language_graph, token_graph
 from engine.query import Encoding, Limits, Query, Record
 from engine.runs.warm_answers import WarmAnswers
 from engine.tokens.boundary_advice import BoundaryAdvice
-from engine.tokens.compiled import CompiledQuery, compile_query
+from engine.tokens.compiled import compile_query
+from engine.tokens.exclusion import accepts_text
 from engine.tokens.tokenizer import Tokenizer
 
-__all__ = ["ExplainedPart", "Graph", "GraphArc", "Preview", "Previewer", "preview_query"]
+__all__ = ["ExplainedPart", "Graph", "GraphArc", "Preview", "Previewer", "preview_language", "preview_query"]
 
 EXAMPLES = 8
 
@@ -40,10 +44,10 @@ class Preview(Record):
     """Everything the Workbench shows of a query before it runs.
 
     strings: how many strings the language has, in words; finite: whether its automaton has finitely many. examples: a
-    few of its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_states,
-    token_arcs: of the automaton over tokens, None where it is made as it is reached. notes: what the user should know
-    of the encoding. advice: where the boundary forbids a token of the tokenizer's, and what helps; None where it does
-    not. seconds: to compute all of this.
+    few of its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_graph: None
+    without a tokenizer. token_states, token_arcs: of the automaton over tokens, None where it is made as it is reached,
+    and without a tokenizer. notes: what the user should know of the encoding. advice: where the boundary forbids a
+    token of the tokenizer's, and what helps; None where it does not. seconds: to compute all of this.
     """
 
     prefix_parts: tuple[ExplainedPart, ...]
@@ -52,7 +56,7 @@ class Preview(Record):
     finite: bool
     examples: tuple[str, ...]
     language_graph: Graph
-    token_graph: Graph
+    token_graph: Graph | None
     language_states: int
     language_arcs: int
     token_states: int | None
@@ -75,18 +79,9 @@ def preview_query(
     """
     begun = time.perf_counter()
     compiled = compile_query(query, tokenizer, limits or Limits(), compiler)
-    whole = compiled.language.whole
-    count = count_strings(whole)
-    return Preview(
-        prefix_parts=_explained(query.prefix),
-        pattern_parts=_explained(query.pattern),
-        strings=_strings(count, compiled),
-        finite=count is not None,
-        examples=_examples(compiled),
-        language_graph=language_graph(whole, max_states),
+    return replace(
+        _without_tokens(query, compiled.language, max_states),
         token_graph=token_graph(compiled.automaton, tokenizer, max_states),
-        language_states=compiled.sizes.language_states,
-        language_arcs=compiled.sizes.language_arcs,
         token_states=compiled.sizes.token_states,
         token_arcs=compiled.sizes.token_arcs,
         notes=compiled.notes,
@@ -95,16 +90,45 @@ def preview_query(
     )
 
 
-def _strings(count: int | None, compiled: CompiledQuery) -> str:
+def preview_language(query: Query, limits: Limits | None = None, max_states: int = 60) -> Preview:
+    """What of the preview of `query` needs no tokenizer; otherwise as `preview_query`."""
+    from engine.language.compile import compile_language
+
+    begun = time.perf_counter()
+    preview = _without_tokens(query, compile_language(query, limits or Limits()), max_states)
+    return replace(preview, seconds=time.perf_counter() - begun)
+
+
+def _without_tokens(query: Query, language: Language, max_states: int) -> Preview:
+    whole = language.whole
+    count = count_strings(whole)
+    return Preview(
+        prefix_parts=_explained(query.prefix),
+        pattern_parts=_explained(query.pattern),
+        strings=_strings(count, language),
+        finite=count is not None,
+        examples=_examples(language),
+        language_graph=language_graph(whole, max_states),
+        token_graph=None,
+        language_states=whole.states,
+        language_arcs=whole.arcs,
+        token_states=None,
+        token_arcs=None,
+        notes=(),
+        seconds=0.0,
+    )
+
+
+def _strings(count: int | None, language: Language) -> str:
     """How many strings, in words: at most as many as the automaton has where excluded ones are still in it."""
-    is_bound = count is not None and compiled.language.excluded is not None
+    is_bound = count is not None and language.excluded is not None
     return f"at most {describe_count(count)}" if is_bound else describe_count(count)
 
 
-def _examples(compiled: CompiledQuery) -> tuple[str, ...]:
+def _examples(language: Language) -> tuple[str, ...]:
     """A few strings of the language. Excluded ones are passed over: of twice as many, because they may be common."""
-    found = example_strings(compiled.language.whole, EXAMPLES if compiled.language.excluded is None else 2 * EXAMPLES)
-    return tuple(text for text in found if compiled.accepts_text(text))[:EXAMPLES]
+    found = example_strings(language.whole, EXAMPLES if language.excluded is None else 2 * EXAMPLES)
+    return tuple(text for text in found if accepts_text(language, text))[:EXAMPLES]
 
 
 def _explained(source: str) -> tuple[ExplainedPart, ...]:
@@ -112,11 +136,14 @@ def _explained(source: str) -> tuple[ExplainedPart, ...]:
 
 
 def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """`preview_query` for a child process: JSON in, JSON out; nothing in, nothing out."""
+    """The preview for a child process, without tokens where the model is None: JSON in, JSON out; nothing in, nothing
+    out.
+    """
     if not payload:
         return {}
-    query, limits = Query.from_json(payload["query"]), Limits.from_json(payload["limits"])
-    return {"preview": preview_query(query, _tokenizer(payload["model"]), limits).to_json()}
+    query, limits, model = Query.from_json(payload["query"]), Limits.from_json(payload["limits"]), payload["model"]
+    preview = preview_language(query, limits) if model is None else preview_query(query, _tokenizer(model), limits)
+    return {"preview": preview.to_json()}
 
 
 def warm_up() -> None:
@@ -135,7 +162,7 @@ def warm_up() -> None:
 def _tokenizer(name: str) -> Tokenizer:
     from engine.models.loading import load_tokenizer
 
-    return load_tokenizer(name, enforce_allow_list=True)
+    return load_tokenizer(name, enforce_allow_list=True, fetch=False)
 
 
 class Previewer(WarmAnswers[Preview]):
@@ -152,9 +179,15 @@ class Previewer(WarmAnswers[Preview]):
         )
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
-        """The preview of `query` for the tokenizer of `model_name`.
+        """The preview of `query` for the tokenizer of `model_name`; without tokens, and with a note that says so, where
+        that is not on this machine.
 
         Raises the errors of compilation, `ModelError` for a model that is unknown or not allowed, and `LimitError` for
         a query that takes more time or memory than `limits` allow.
         """
-        return self.ask({"query": query.to_json(), "model": model_name, "limits": (limits or Limits()).to_json()})
+        payload = {"query": query.to_json(), "model": model_name, "limits": (limits or Limits()).to_json()}
+        try:
+            return self.ask(payload)
+        except NotFetchedError as error:
+            preview = self.ask(payload | {"model": None})
+            return replace(preview, notes=(*preview.notes, error.sentence))
