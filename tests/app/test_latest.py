@@ -39,3 +39,25 @@ def test_questions_that_nobody_waits_for_any_more_are_passed_over(threads):
     go_on.set()
     assert latest.ask("(a|b)", wait=20) == "(A|B)"
     assert asked == ["(", "(a|b)"]
+
+
+def test_an_answer_that_may_soon_be_another_is_worked_out_again(threads):
+    answers = ["not yet", "not yet", "here", "never asked for"]
+    latest = Latest(lambda question: answers.pop(0), threads, lasting=lambda answer: answer != "not yet")
+    assert [latest.ask("a", wait=20) for _ in range(4)] == ["not yet", "not yet", "here", "here"]
+    assert answers == ["never asked for"]
+
+
+def test_until_then_the_old_one_is_given(threads):
+    go_on = threading.Event()
+    go_on.set()
+
+    def work(question):
+        assert go_on.wait(20)
+        return "not yet"
+
+    latest = Latest(work, threads, lasting=lambda answer: False)
+    assert latest.ask("a", wait=20) == "not yet"
+    go_on.clear()
+    assert latest.ask("a") == "not yet"
+    go_on.set()

@@ -1,5 +1,6 @@
 """The pages on fakes: what a person sees and does, without a browser."""
 
+import dataclasses
 import html
 import math
 import re
@@ -146,6 +147,25 @@ class TestQuestion:
         assert "<code>cat</code>" in words
         assert "this text" in words
         assert not workbench.button(key="run_button").disabled
+
+    def test_without_a_tokenizer_here_the_rest_is_shown_and_a_run_can_fetch_it(self, workbench, services, monkeypatch):
+        preview = services.previewer.preview
+        sentence = "The tokenizer is not on this server yet; a run fetches it."
+        monkeypatch.setattr(
+            services.previewer,
+            "preview",
+            lambda *question: dataclasses.replace(preview(*question), token_graph=None, notes=(sentence,)),
+        )
+        ask(workbench, "cat", prefix="The ")
+        assert "<b>1 string</b>" in html_of(workbench)
+        assert sentence in plain(captions(workbench))
+        assert "Drawn once the tokenizer of this model is on this server" in captions(workbench)
+        assert not workbench.button(key="run_button").disabled
+        # What was not there may be there when the page looks again.
+        monkeypatch.setattr(services.previewer, "preview", preview)
+        workbench.run()
+        assert sentence not in plain(captions(workbench))
+        assert "Drawn once" not in captions(workbench)
 
     def test_an_error_shows_its_sentence_and_the_caret_and_keeps_the_text(self, workbench):
         ask(workbench, "ab(c", prefix="The")
