@@ -10,6 +10,9 @@ Status = Literal["queued", "running", "done", "stopped", "failed", "interrupted"
 
 ENDED: tuple[Status, ...] = ("done", "stopped", "failed", "interrupted")
 
+#: No run has more rows than this, and of an older one that has, no page takes more.
+MOST_ROWS = 100_000
+
 
 @dataclass(frozen=True)
 class RunRecord:
