@@ -36,6 +36,9 @@ CONFIG = {
 
 MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
 
+#: Of a line over a figure's width.
+_MOST_POINTS = 1_000
+
 #: Above the figure, side by side.
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
@@ -145,12 +148,14 @@ def mass_over_time(history: Sequence[tuple[float, float, float]]) -> Chart:
 
 
 def matches_over_time(rows: Sequence[Mapping[str, Any]]) -> Chart:
-    """How many matches were found by when."""
+    """How many matches were found by when; of many only so many points as one could tell apart."""
     seconds = [float(row["seconds"]) for row in rows]
+    step = max(1, math.ceil(len(seconds) / _MOST_POINTS))
+    places = [*range(step, len(seconds), step), len(seconds)] if seconds else []
     figure = go.Figure(
         go.Scatter(
-            x=[0.0, *seconds],
-            y=list(range(len(seconds) + 1)),
+            x=[0.0, *(seconds[place - 1] for place in places)],
+            y=[0, *places],
             mode="lines",
             line={"color": GREEN, "width": 2, "shape": "hv"},
             hovertemplate="%{y} matches after %{x:.2f} s<extra></extra>",

@@ -10,6 +10,7 @@ with an interval that holds in 95 of 100 samples.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,12 +38,14 @@ def share_sentences(table: pd.DataFrame, values: Sequence[str], given: Sequence[
     what = " and ".join(values)
     if not given:
         return [f"{what} is {_told(table, values)}."]
-    sentences = []
-    for key, rows in table.groupby(list(given), sort=False):
-        sentences.append(f"Given {' and '.join(key)}, {what} is {_told(rows, values)}.")
-    if len(sentences) > _SERIES_TOLD:
-        rest = len(sentences) - _SERIES_TOLD
-        sentences = [*sentences[:_SERIES_TOLD], f"The table has {rest:,} more of {' and '.join(given)}."]
+    series = table.groupby(list(given), sort=False)
+    sentences = [
+        f"Given {' and '.join(key)}, {what} is {_told(rows, values)}."
+        for key, rows in itertools.islice(series, _SERIES_TOLD)
+    ]
+    rest = series.ngroups - len(sentences)
+    if rest:
+        sentences.append(f"The table has {rest:,} more of {' and '.join(given)}.")
     return sentences
 
 

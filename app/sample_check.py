@@ -55,11 +55,14 @@ def compare(
     there are none.
 
     rows: of a sample of `draws`, failed ones included, whose prefix strings were drawn by `prefix_by`
-    (`engine.query.Sampling`). table: of strings or groups, whose column "key" is what `key` makes of a row; shares are
-    among the lines that agree in the first `given` parts of it. labels: a name for each line.
+    (`engine.query.Sampling`). table: all or some lines of strings or groups, whose column "key" is what `key` makes of
+    a row; shares are among those that agree in the first `given` parts of it. labels: a name for each line.
     """
     exact, reason = _exact_masses(rows, key, draws, prefix_by)
-    frequencies = _parts(dict(zip(table["key"], table["Draws"], strict=True)), given)
+    drawn: dict[Key, float] = {}
+    for row in rows:
+        drawn[key(row)] = drawn.get(key(row), 0.0) + row["count"]
+    frequencies = _parts(drawn, given)
     shares = _parts(exact, given)
     compared = [
         Compared(label, frequencies[line], share, low, high, shares.get(line))

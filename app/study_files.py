@@ -25,9 +25,9 @@ StudyFormat = Literal["csv", "json", "parquet"]
 _RENAMED = {"edits": "edits (JSON)", "groups": "groups (JSON)", "values": "values (JSON)"}
 
 
-def file_name(kind: str, run_id: str, ending: str, mask: Masker | None) -> str:
-    """What a file of a study's run is called."""
-    return f"relens-{kind}-{run_id[:8]}{'' if mask is None else '-masked'}.{ending}"
+def file_name(kind: str, run_id: str, ending: str, mask: Masker | None, part: str = "") -> str:
+    """What a file of a study's run is called; part: what of the run is in it, where that is not all."""
+    return f"relens-{kind}-{run_id[:8]}{part}{'' if mask is None else '-masked'}.{ending}"
 
 
 def study_file(rows: Sequence[Mapping[str, Any]], format: StudyFormat, mask: Masker | None = None) -> bytes:

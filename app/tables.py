@@ -4,13 +4,17 @@ The rows come from the store as dictionaries (`Match` as JSON, with its number).
 number is, leave the prefix out where it is always the same, and make blanks visible at the ends of a text, where nobody
 would see them. Named groups have a column each. Columns that hold nothing are left out: edits without edits in the
 query, draws where nothing was drawn.
+
+A run may have 100,000 rows, of which a page shows 500. So what has to be known of all of them, their order and their
+sums, is worked out once (`Lines`), and cells only for the lines that are looked at.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -18,7 +22,7 @@ from app.edits_text import edits_text
 from app.narrative import interval_text
 from app.text import visible
 from engine.runs.export import merge_encodings
-from engine.traversal.summaries import by_group, by_string, group_names
+from engine.traversal.summaries import Strings, by_group, group_names
 
 #: What each column tells, for its tooltip.
 COLUMN_HELP = {
@@ -53,79 +57,144 @@ COLUMN_HELP = {
 HIDDEN = ("number", "low", "high", "key")
 
 
-def matches_table(rows: Sequence[Mapping[str, Any]], *, sampled: bool = False) -> pd.DataFrame:
+class Lines(Protocol):
+    """A table of which only the lines that are looked at are made."""
+
+    def __len__(self) -> int:
+        """How many lines there are."""
+        ...
+
+    def frame(self, start: int = 0, stop: int | None = None) -> pd.DataFrame:
+        """The lines from `start` to before `stop`; they have the columns that the whole table has."""
+        ...
+
+
+class MatchLines:
     """One line a token sequence, in the order of `rows`; of a sample the largest share first, with draws and weights.
 
-    The column "number" holds the match that a line stands for; it is for the program.
+    by_share: False leaves a sample too in the order of its rows. The column "number" holds the match that a line stands
+    for; it is for the program.
     """
-    if sampled:
-        rows = sorted(rows, key=lambda row: -row["count"] * row["weight"])
-    table = _texts(rows)
-    if sampled:
-        table["Draws"] = [row["count"] for row in rows]
-        table["Weight"] = [row["weight"] for row in rows]
-    table["Probability"] = [math.exp(row["decoder_log_prob"]) for row in rows]
-    table |= _groups_and_edits(rows)
-    table["Model"] = [math.exp(row["log_prob"]) for row in rows]
-    table["Canonical"] = [row["is_canonical"] for row in rows]
-    table["Tokens"] = [len(row["token_ids"]) - row["prefix_tokens"] for row in rows]
-    table["log P decoder"] = [row["decoder_log_prob"] for row in rows]
-    table["log P model"] = [row["log_prob"] for row in rows]
-    table["log P prefix"] = [row["prefix_log_prob"] for row in rows]
-    return pd.DataFrame(table)
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], *, sampled: bool = False, by_share: bool = True) -> None:
+        self._sampled = sampled
+        self._rows = sorted(rows, key=lambda row: -row["count"] * row["weight"]) if sampled and by_share else rows
+        self._columns = _Columns.of(rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def frame(self, start: int = 0, stop: int | None = None) -> pd.DataFrame:
+        """The lines from `start` to before `stop`."""
+        rows = self._rows[start:stop]
+        table = self._columns.texts(rows, start)
+        if self._sampled:
+            table["Draws"] = [row["count"] for row in rows]
+            table["Weight"] = [row["weight"] for row in rows]
+        table["Probability"] = [math.exp(row["decoder_log_prob"]) for row in rows]
+        table |= self._columns.groups_and_edits(rows)
+        table["Model"] = [math.exp(row["log_prob"]) for row in rows]
+        table["Canonical"] = [row["is_canonical"] for row in rows]
+        table["Tokens"] = [len(row["token_ids"]) - row["prefix_tokens"] for row in rows]
+        table["log P decoder"] = [row["decoder_log_prob"] for row in rows]
+        table["log P model"] = [row["log_prob"] for row in rows]
+        table["log P prefix"] = [row["prefix_log_prob"] for row in rows]
+        return pd.DataFrame(table)
 
 
-def strings_table(rows: Sequence[Mapping[str, Any]], *, shares: bool = False, draws: int | None = None) -> pd.DataFrame:
+class StringLines:
     """One line a string, its encodings added up.
 
     In the order of its best encoding; with `shares` (of a sample or a distribution) the largest share first. `draws` is
     how many a sample has. "number" is the best encoding's; "low" and "high" bound the share; "key" is `string_key`.
     """
-    results = {(result.text, result.prefix_text): result for result in by_string(rows, draws)}
-    lines = {string_key(line): line for line in merge_encodings(rows)}
-    keys = list(results if shares else lines)
-    merged = [lines[key] for key in keys]
-    found = [results[key] for key in keys]
-    table = _texts(merged) | {"key": keys}
-    if shares:
-        table |= _share_columns(found, draws)
-    if draws is not None:
-        table["Draws"] = [result.count for result in found]
-    table["Probability"] = [math.exp(line["decoder_log_prob"]) for line in merged]
-    table |= _groups_and_edits(merged)
-    table["Model"] = [math.exp(line["log_prob"]) for line in merged]
-    table["Encodings"] = [result.encodings for result in found]
-    table["Own spelling"] = [result.canonical_share for result in found]
-    table["log P decoder"] = [line["decoder_log_prob"] for line in merged]
-    table["log P model"] = [line["log_prob"] for line in merged]
-    table["log P prefix"] = [line["prefix_log_prob"] for line in merged]
-    return pd.DataFrame(table)
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], *, shares: bool = False, draws: int | None = None) -> None:
+        self._shares, self._draws = shares, draws
+        self._strings = Strings(rows, draws, by_share=shares)
+        self._columns = _Columns.of(rows)
+        #: Whether any string was found in more than one encoding.
+        self.has_several_encodings = len(self._strings) < len(rows)
+
+    def __len__(self) -> int:
+        return len(self._strings)
+
+    def frame(self, start: int = 0, stop: int | None = None) -> pd.DataFrame:
+        """The lines from `start` to before `stop`."""
+        found = self._strings.results(start, stop)
+        merged = merge_encodings([row for matches in self._strings.matches(start, stop) for row in matches])
+        table = self._columns.texts(merged, start) | {"key": [string_key(line) for line in merged]}
+        if self._shares:
+            table |= _share_columns(found, self._draws)
+        if self._draws is not None:
+            table["Draws"] = [result.count for result in found]
+        table["Probability"] = [math.exp(line["decoder_log_prob"]) for line in merged]
+        table |= self._columns.groups_and_edits(merged)
+        table["Model"] = [math.exp(line["log_prob"]) for line in merged]
+        table["Encodings"] = [result.encodings for result in found]
+        table["Own spelling"] = [result.canonical_share for result in found]
+        table["log P decoder"] = [line["decoder_log_prob"] for line in merged]
+        table["log P model"] = [line["log_prob"] for line in merged]
+        table["log P prefix"] = [line["prefix_log_prob"] for line in merged]
+        return pd.DataFrame(table)
 
 
-def groups_table(
-    rows: Sequence[Mapping[str, Any]], names: Sequence[str], given: Sequence[str] = (), *, draws: int | None = None
-) -> pd.DataFrame:
+class GroupLines:
     """One line for each combination of values of the named groups `names`: by what is given, then by share.
 
     Shares are among the matches that agree in the groups `given`, whose columns come first. "key" is `group_key` of the
     groups in the order of the columns.
     """
-    order = [*given, *(name for name in names if name not in given)]
-    results = by_group(rows, order, given, draws)
-    # What is given in an order that is the same for every run, so that two of them can be compared.
-    results.sort(key=lambda result: ([str(result.values[name]) for name in given], -result.share))
-    table: dict[str, list[Any]] = {"#": list(range(1, len(results) + 1))}
-    for name in order:
-        table[group_column(name)] = [shown_value(result.values[name]) for result in results]
-    table["key"] = [tuple(result.values[name] for name in order) for result in results]
-    table |= _share_columns(results, draws)
-    if draws is not None:
-        table["Draws"] = [result.count for result in results]
-    table["Strings"] = [result.strings for result in results]
-    table["Encodings"] = [result.encodings for result in results]
-    if draws is not None:
-        table["Worth"] = [result.effective_samples for result in results]
-    return pd.DataFrame(table)
+
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        names: Sequence[str],
+        given: Sequence[str] = (),
+        *,
+        draws: int | None = None,
+    ) -> None:
+        self._order = [*given, *(name for name in names if name not in given)]
+        self._draws = draws
+        self._results = by_group(rows, self._order, given, draws)
+        # What is given in an order that is the same for every run, so that two of them can be compared.
+        self._results.sort(key=lambda result: ([str(result.values[name]) for name in given], -result.share))
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def frame(self, start: int = 0, stop: int | None = None) -> pd.DataFrame:
+        """The lines from `start` to before `stop`."""
+        results = self._results[start:stop]
+        table: dict[str, list[Any]] = {"#": list(range(start + 1, start + 1 + len(results)))}
+        for name in self._order:
+            table[group_column(name)] = [shown_value(result.values[name]) for result in results]
+        table["key"] = [tuple(result.values[name] for name in self._order) for result in results]
+        table |= _share_columns(results, self._draws)
+        if self._draws is not None:
+            table["Draws"] = [result.count for result in results]
+        table["Strings"] = [result.strings for result in results]
+        table["Encodings"] = [result.encodings for result in results]
+        if self._draws is not None:
+            table["Worth"] = [result.effective_samples for result in results]
+        return pd.DataFrame(table)
+
+
+def matches_table(rows: Sequence[Mapping[str, Any]], *, sampled: bool = False) -> pd.DataFrame:
+    """All of `MatchLines`."""
+    return MatchLines(rows, sampled=sampled).frame()
+
+
+def strings_table(rows: Sequence[Mapping[str, Any]], *, shares: bool = False, draws: int | None = None) -> pd.DataFrame:
+    """All of `StringLines`."""
+    return StringLines(rows, shares=shares, draws=draws).frame()
+
+
+def groups_table(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], given: Sequence[str] = (), *, draws: int | None = None
+) -> pd.DataFrame:
+    """All of `GroupLines`."""
+    return GroupLines(rows, names, given, draws=draws).frame()
 
 
 def string_key(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -192,23 +261,39 @@ def shown_text(text: str) -> str:
     return leading + visible(inner, spaces=False) + "␣" * end
 
 
-def _texts(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The columns that say which match a line is."""
-    table: dict[str, list[Any]] = {
-        "number": [row["number"] for row in rows],
-        "#": list(range(1, len(rows) + 1)),
-        "Text": [shown_text(continuation(row)) for row in rows],
-    }
-    if len({row["prefix_text"] for row in rows}) > 1:
-        table["Prefix"] = [shown_text(row["prefix_text"]) for row in rows]
-    return table
+@dataclass(frozen=True)
+class _Columns:
+    """The columns that a table has only where some line has something in them."""
 
+    prefixes: bool
+    groups: tuple[str, ...]
+    edits: bool
 
-def _groups_and_edits(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    table = {group_column(name): [shown_value(row["groups"].get(name)) for row in rows] for name in group_names(rows)}
-    if any(row.get("unedited") is not None for row in rows):
-        table["Edits"] = [edits_text(row["edits"]) for row in rows]
-    return table
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Any]]) -> _Columns:
+        return cls(
+            prefixes=len({row["prefix_text"] for row in rows}) > 1,
+            groups=group_names(rows),
+            edits=any(row.get("unedited") is not None for row in rows),
+        )
+
+    def texts(self, rows: Sequence[Mapping[str, Any]], start: int) -> dict[str, list[Any]]:
+        """The columns that say which match a line is; the first of these lines has `start` before it."""
+        table: dict[str, list[Any]] = {
+            "number": [row["number"] for row in rows],
+            "#": list(range(start + 1, start + 1 + len(rows))),
+            "Text": [shown_text(continuation(row)) for row in rows],
+        }
+        if self.prefixes:
+            table["Prefix"] = [shown_text(row["prefix_text"]) for row in rows]
+        return table
+
+    def groups_and_edits(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+        """The columns of the named groups, and of the edits."""
+        table = {group_column(name): [shown_value(row["groups"].get(name)) for row in rows] for name in self.groups}
+        if self.edits:
+            table["Edits"] = [edits_text(row["edits"]) for row in rows]
+        return table
 
 
 def _share_columns(results: Sequence[Any], draws: int | None) -> dict[str, list[Any]]:

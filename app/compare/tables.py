@@ -63,10 +63,15 @@ def setting_value(value: Any) -> str:
     return shortened(visible(json.dumps(value, ensure_ascii=False), spaces=False), _LONGEST)
 
 
-def strings_table(strings: Sequence[FoundString], runs: int) -> pd.DataFrame:
-    """One line a string, with its rank and its probabilities in each run; missing where a run has not found it."""
+def strings_table(strings: Sequence[FoundString], runs: int, start: int = 0, stop: int | None = None) -> pd.DataFrame:
+    """One line a string, with its rank and its probabilities in each run; missing where a run has not found it.
+
+    start, stop: which of the strings; the lines have the columns that the whole table has.
+    """
+    several = len({one.prefix_text for one in strings}) > 1
+    strings = strings[start:stop]
     table: dict[str, list[Any]] = {"Text": [_text(one) for one in strings]}
-    if len({one.prefix_text for one in strings}) > 1:
+    if several:
         table["Prefix"] = [shown_text(one.prefix_text) for one in strings]
     for name, values in (
         ("Rank", [one.ranks for one in strings]),

@@ -21,6 +21,7 @@ from app.components.run_links import open_link, page_named
 from app.components.status import status_line
 from app.components.ticker import ticker
 from app.links import CHOSEN
+from app.run_rows import READ_ON
 from app.runs.described import title, variety_name
 from app.runs.listed import ids_of
 from app.services import Services
@@ -52,14 +53,16 @@ def compare_page(services: Services) -> None:
         _heads(runs)
         _questions(runs)
         kinds = {run.kind for run in runs}
+        waits = False
         if kinds == {SearchSpecification.kind}:
-            compare_searches(services, runs)
+            waits = compare_searches(services, runs)
         elif kinds == {StudySpecification.kind} and len({run.variety for run in runs}) == 1:
-            compare_studies(services, runs)
+            waits = compare_studies(services, runs)
         else:
             told = ", ".join(f"{letter(place)} {variety_name(run)}" for place, run in enumerate(runs))
             show_warning(f"Runs of different kinds ({told}) are compared by their settings alone.")
-        ticker(_LOOK_EVERY if any(run.is_live for run in runs) else None, key="compare_looking")
+        pace = READ_ON if waits else _LOOK_EVERY if any(run.is_live for run in runs) else None
+        ticker(pace, key="compare_looking")
     except RelensError as error:
         show_error(error)
         ticker(_LOOK_EVERY, key="compare_looking")  # a store that is too busy to answer now may do so then

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
+import pandas as pd
 import streamlit as st
 
 from app import charts, narrative
@@ -12,9 +13,12 @@ from app.charts import Chart
 from app.compare.charts import overlaid_shares, scatter
 from app.compare.tables import COLUMN_HELP, shares_table, strings_table, wide_shares
 from app.compare.words import letter, overlap_sentence, share_sentences
+from app.components.compared_rows import compared_rows
+from app.components.pager import paged_lines
 from app.components.pin_button import pin_button
 from app.glossary import told
 from app.present.pinned import page_finding
+from app.run_rows import RunRows
 from app.services import Services
 from app.text import as_html
 from engine.counted import counted
@@ -25,46 +29,54 @@ from engine.runs.share_tests import differences_of_shares, shares_of_run
 from engine.traversal.summaries import group_names
 
 Rows = Sequence[Mapping[str, Any]]
+Made = TypeVar("Made")
 
-#: Of each run so many rows are read: a comparison is looked at, and a browser waits for it.
-MOST_ROWS = 20_000
 _STRINGS = "Strings"
 
 
-def compare_searches(services: Services, runs: Sequence[RunRecord]) -> None:
-    """Show them."""
-    found = [services.store.rows(run.id, limit=MOST_ROWS) for run in runs]
-    cut = [place for place, run in enumerate(runs) if run.row_count > MOST_ROWS]
-    if not all(found):
-        empty = [letter(place) for place, rows in enumerate(found) if not rows]
+def compare_searches(services: Services, runs: Sequence[RunRecord]) -> bool:
+    """Show them; whether there is more to read."""
+    found, waits = compared_rows(services, runs)
+    if not found:
+        return waits
+    if not all(one.rows for one in found):
+        empty = [letter(place) for place, one in enumerate(found) if not one.rows]
         st.info(f"Nothing was found (yet) by {', '.join(empty)}.", icon=":material/info:")
-    if cut:
-        st.caption(f"Of {', '.join(map(letter, cut))} the first {MOST_ROWS:,} rows are compared.")
-    if not any(found):
-        return
-    rows = comparable(found)
-    kinds = [narrative.traversal_kind(run) for run in runs]
-    if any(kind != ShortestPath.kind for kind in kinds):
-        _shares(services, runs, rows, kinds)
-    _strings(rows, kinds)
+    if not any(one.rows for one in found):
+        return False
+    compared = _Compared(runs, found)
+    if any(kind != ShortestPath.kind for kind in compared.kinds):
+        _shares(services, compared)
+    _strings(compared)
+    return False
 
 
-def _shares(services: Services, runs: Sequence[RunRecord], rows: Sequence[Rows], kinds: Sequence[str]) -> None:
+class _Compared:
+    """The runs, and what is made of their rows together: once, beside the rows of the first of them."""
+
+    def __init__(self, runs: Sequence[RunRecord], found: Sequence[RunRows]) -> None:
+        self.runs = runs
+        self.kinds = [narrative.traversal_kind(run) for run in runs]
+        self._found = found
+        self._key = tuple((one.run_id, len(one.rows)) for one in found)
+
+    def remember(self, what: Hashable, make: Callable[[], Made]) -> Made:
+        """As `RunRows.remember`."""
+        return self._found[0].remember(("compared", self._key, what), make)
+
+    @property
+    def rows(self) -> list[Rows]:
+        """Such that strings of different runs can be the same."""
+        return self.remember("rows", lambda: comparable([one.rows for one in self._found]))
+
+
+def _shares(services: Services, compared: _Compared) -> None:
+    runs = compared.runs
     st.header("How probability is shared", anchor=False)
-    common = [name for name in group_names(rows[0]) if all(name in group_names(other) for other in rows[1:])]
-    names = _outcomes(common)
-    drawn = [place for place, kind in enumerate(kinds) if kind != ShortestPath.kind]
-    shares = [shares_of_run(kind, of_run, names) for kind, of_run in zip(kinds, rows, strict=True)]
-    differences = differences_of_shares(shares)
-    tested = sum(one.test is not None for one in differences)
-    sentences = []
-    for one in differences:
-        sentences += share_sentences(one, shares, same_seed=_same_seed(runs[0], runs[one.place]), tested=tested)
+    names = _outcomes(compared.remember("groups", lambda: _common_groups(compared.rows)))
+    sentences, table = compared.remember(("shares", tuple(names)), lambda: _told_shares(compared, names))
     st.html(_paragraphs(sentences, "data-compared"))
-    draws = [narrative.draws(runs[place]) for place in drawn]
-    table = shares_table([rows[place] for place in drawn], draws, names)
-    table["Run"] = [letter(drawn[ord(run) - ord("A")]) for run in table["Run"]]
-    chart = overlaid_shares(table)
+    chart = compared.remember(("overlaid", tuple(names)), lambda: overlaid_shares(table))
     _chart(chart, "overlaid")
     pin_button(
         services,
@@ -81,8 +93,30 @@ def _shares(services: Services, runs: Sequence[RunRecord], rows: Sequence[Rows],
         ),
         key="pin_overlaid",
     )
-    with st.expander(f"All {counted(table['Outcome'].nunique(), 'share')}"):
-        _table(wide_shares(table, names), "shares", "shares by run")
+    wide = compared.remember(("wide", tuple(names)), lambda: wide_shares(table, names))
+    with st.expander(f"All {counted(len(wide), 'share')}"):
+        _table(len(wide), lambda start, stop: wide.iloc[start:stop], "shares", "shares by run")
+
+
+def _common_groups(rows: Sequence[Rows]) -> list[str]:
+    others = [group_names(other) for other in rows[1:]]
+    return [name for name in group_names(rows[0]) if all(name in names for names in others)]
+
+
+def _told_shares(compared: _Compared, names: Sequence[str]) -> tuple[list[str], pd.DataFrame]:
+    """How the runs differ from the first, in sentences, and the table of shares."""
+    runs, rows, kinds = compared.runs, compared.rows, compared.kinds
+    drawn = [place for place, kind in enumerate(kinds) if kind != ShortestPath.kind]
+    shares = [shares_of_run(kind, of_run, names) for kind, of_run in zip(kinds, rows, strict=True)]
+    differences = differences_of_shares(shares)
+    tested = sum(one.test is not None for one in differences)
+    sentences: list[str] = []
+    for one in differences:
+        sentences += share_sentences(one, shares, same_seed=_same_seed(runs[0], runs[one.place]), tested=tested)
+    draws = [narrative.draws(runs[place]) for place in drawn]
+    table = shares_table([rows[place] for place in drawn], draws, names)
+    table["Run"] = [letter(drawn[ord(run) - ord("A")]) for run in table["Run"]]
+    return sentences, table
 
 
 def _outcomes(common: Sequence[str]) -> list[str]:
@@ -102,15 +136,23 @@ def _outcomes(common: Sequence[str]) -> list[str]:
     return [] if chosen == _STRINGS or chosen not in common else [str(chosen)]
 
 
-def _strings(rows: Sequence[Rows], kinds: Sequence[str]) -> None:
+def _strings(compared: _Compared) -> None:
     st.header("Strings", anchor=False)
-    strings = side_by_side(rows, [kind != ShortestPath.kind for kind in kinds])
+    rows, kinds = compared.rows, compared.kinds
+    strings = compared.remember("strings", lambda: side_by_side(rows, [kind != ShortestPath.kind for kind in kinds]))
     places = range(1, len(rows))
-    st.html(_paragraphs([overlap_sentence(overlap(strings, 0, place), 0, place) for place in places], "data-overlap"))
+    overlaps = compared.remember("overlaps", lambda: {place: overlap(strings, 0, place) for place in places})
+    st.html(_paragraphs([overlap_sentence(overlaps[place], 0, place) for place in places], "data-overlap"))
     for place in places:
-        if overlap(strings, 0, place).shared:
-            _chart(scatter(strings, 0, place), f"scatter_{place}")
-    _table(strings_table(strings, len(rows)), "strings", "strings by run")
+        if overlaps[place].shared:
+            chart = compared.remember(("scatter", place), lambda place=place: scatter(strings, 0, place))
+            _chart(chart, f"scatter_{place}")
+    _table(
+        len(strings),
+        lambda start, stop: strings_table(strings, len(rows), start, stop),
+        "strings",
+        "strings by run",
+    )
 
 
 def _same_seed(first: RunRecord, second: RunRecord) -> bool:
@@ -126,7 +168,7 @@ def _chart(chart: Chart, key: str) -> None:
     st.plotly_chart(chart.figure, key=f"compare_{key}", config=charts.CONFIG, alt=chart.alt)
 
 
-def _table(table: Any, key: str, what: str) -> None:
+def _table(count: int, lines: Callable[[int, int], pd.DataFrame], key: str, what: str) -> None:
     def column(name: str) -> Any:
         kind = name.split(" ")[0]
         if kind in ("Probability", "Model", "Share"):
@@ -135,16 +177,19 @@ def _table(table: Any, key: str, what: str) -> None:
             return st.column_config.NumberColumn(format="localized", help=COLUMN_HELP["Rank"])
         return st.column_config.TextColumn(help=told(name))
 
-    st.dataframe(
-        table,
-        hide_index=True,
-        key=f"compare_table_{key}",
-        placeholder="–",
-        height="content" if len(table) <= 12 else 430,
-        lazy=True if len(table) > 1_000 else None,
-        alt=f"Table of {counted(len(table), 'line')}: {what}",
-        column_config={name: column(str(name)) for name in table.columns},
-    )
+    def draw(start: int, stop: int) -> None:
+        table = lines(start, stop)
+        st.dataframe(
+            table,
+            hide_index=True,
+            key=f"compare_table_{key}_{start}",
+            placeholder="–",
+            height="content" if len(table) <= 12 else 430,
+            alt=f"Table of {counted(len(table), 'line')}: {what}",
+            column_config={name: column(str(name)) for name in table.columns},
+        )
+
+    paged_lines(count, draw, key=f"compare_lines_{key}")
 
 
 def _paragraphs(sentences: Sequence[str], mark: str) -> str:

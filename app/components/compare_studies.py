@@ -11,9 +11,12 @@ import streamlit as st
 from app import charts
 from app.compare.paired import COLUMN_HELP, paired_sentences, paired_table
 from app.compare.words import letter
+from app.components.compared_rows import compared_rows
 from app.components.messages import show_error
 from app.components.pin_button import pin_button
+from app.components.study_findings import counting_rows, remembered_findings
 from app.present.pinned import study_finding
+from app.run_rows import RunRows
 from app.runs.imported import made_of
 from app.services import Services
 from app.studies.view import Figure, Rows, StudyView
@@ -24,7 +27,7 @@ from engine.runs.paired_tests import paired_differences
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.masking import Masker
-from engine.studies.study import Study, current_rows, done_units
+from engine.studies.study import Study
 
 #: Figures beside each other; more than this would be too small to read, and stand below each other.
 _BESIDE = 2
@@ -42,26 +45,30 @@ class _Compared:
     mask: Masker | None
 
 
-def compare_studies(services: Services, runs: Sequence[RunRecord]) -> None:
-    """Show them; of a study that has no page, nothing."""
+def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
+    """Show them; of a study that has no page, nothing. Whether there is more to read."""
     view = study_views().get(runs[0].variety)
     if view is None:
         st.info("This study has no figures here.", icon=":material/info:")
-        return
+        return False
+    found, waits = compared_rows(services, runs)
+    if not found:
+        return waits
     if view.notice:
         st.caption(as_markdown(view.notice))
     st.header("Verdicts", anchor=False)
     compared = []
     for column, (place, run) in zip(st.columns(len(runs), gap="medium"), enumerate(runs), strict=True):
         study = StudySpecification.from_json(run.specification).study
-        rows = current_rows(services.store.rows(run.id))
+        rows = counting_rows(found[place])
         verdict: Sequence[str] = ()
         figures: Sequence[Figure] = ()
         mask, refused = view.mask(study), None
         try:
             with made_of(run):
-                verdict = study.verdict(rows) if done_units(rows) else ()
-                figures = view.figures(rows, study)
+                # As on the study's own page, which knows of a mask by its one switch.
+                said = remembered_findings(view, study, found[place], (mask is None,))
+                verdict, figures = said.verdict, said.figures
         except QueryError as error:
             verdict, refused = (), error
         compared.append(_Compared(run, study, rows if refused is None else (), verdict, figures, mask))
@@ -75,17 +82,19 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> None:
             )
             if refused is not None:
                 show_error(refused)
-    _question_by_question(runs[0].variety, compared)
+    _question_by_question(runs[0].variety, compared, found)
     _figures(services, view, compared)
+    return False
 
 
-def _question_by_question(kind: str, compared: Sequence[_Compared]) -> None:
+def _question_by_question(kind: str, compared: Sequence[_Compared], found: Sequence[RunRows]) -> None:
     """Where two runs decide the same questions otherwise, and whether that is more than chance."""
     try:
         with contextlib.ExitStack() as care:
             for one in compared:
                 care.enter_context(made_of(one.run))
-            differences = paired_differences(kind, [one.rows for one in compared])
+            key = ("paired", tuple((one.run_id, len(one.rows)) for one in found))
+            differences = found[0].remember(key, lambda: paired_differences(kind, [one.rows for one in compared]))
     except QueryError:
         return  # what is wrong with these rows was said above
     if not differences:

@@ -12,6 +12,7 @@ from app import findings, narrative
 from app.components.fill import query_link
 from app.components.result_view import default_view
 from app.form import DISTRIBUTION, SAMPLE, Form
+from app.run_rows import RunRows
 from app.tables import group_column, groups_table
 from app.text import as_html
 from engine.errors import QueryError
@@ -26,14 +27,11 @@ _OTHER = {
 }
 
 
-def conclusions(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> None:
+def conclusions(run: RunRecord, found: RunRows) -> None:
     """Show the sentences."""
-    asked = (run.id, len(rows))
-    remembered: tuple[Any, str] | None = st.session_state.get("conclusions")
-    if remembered is None or remembered[0] != asked:
-        remembered = st.session_state["conclusions"] = (asked, conclusions_html(run, rows))
-    if remembered[1]:
-        st.html(remembered[1])
+    html = found.remember("conclusions", lambda: conclusions_html(run, found.rows))
+    if html:
+        st.html(html)
 
 
 def conclusions_html(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -9,15 +9,16 @@ import streamlit as st
 
 from app import charts, narrative, share_charts
 from app.components.conclusions import conclusion_sentences
+from app.components.pager import LINES
 from app.components.pin_button import pin_button
-from app.components.result_view import BY_GROUPS, SEQUENCES, View
+from app.components.result_view import BY_GROUPS, SEQUENCES, STRINGS, View
 from app.components.run_panel import mass_told
 from app.present.finding import Finding
 from app.present.pinned import best_sentence, search_finding
 from app.run_rows import RunRows
 from app.sample_check import compare
 from app.services import Services
-from app.tables import group_column, group_key, shown_value, string_key, strings_table, told_apart
+from app.tables import Lines, StringLines, group_column, group_key, shown_value, string_key, told_apart
 from app.text import as_markdown
 from engine.query import Encoding, ShortestPath
 from engine.runs.records import RunRecord
@@ -28,34 +29,48 @@ _BEST = ("Likeliest", "Probability")
 _Pin = Callable[[str, charts.Chart], None]
 
 
-def result_charts(services: Services, run: RunRecord, found: RunRows, view: View, table: pd.DataFrame) -> None:
-    """Show the charts that say something of this run, each to be pinned; `table` is the one beside them."""
+def result_charts(services: Services, run: RunRecord, found: RunRows, view: View, lines: Lines) -> None:
+    """Show the charts that say something of this run, each to be pinned; `lines` are those of the table beside them."""
 
     def pin(name: str, chart: charts.Chart) -> None:
         def finding() -> Finding:
-            best = best_sentence(told_apart(table), list(table["Probability"])) if name in _BEST else ""
+            best = ""
+            if name in _BEST:
+                table = lines.frame()
+                best = best_sentence(told_apart(table), list(table["Probability"]))
             told, basis = conclusion_sentences(run, found.rows)
             return search_finding(run, name, chart, told, basis, mass_told(run, found.rows), best)
 
         pin_button(services, finding, key=f"pin_{_key(name)}")
 
+    def show(name: str, make: Callable[[], charts.Chart]) -> None:
+        _chart(found.remember(("chart", name, view), make), name, pin)
+
+    def head() -> pd.DataFrame:
+        return found.remember(("head", view), lambda: lines.frame(0, LINES))
+
     kind, draws = narrative.traversal_kind(run), narrative.draws(run)
     offered: dict[str, Callable[[str], None]] = {}
-    if "Share" in table:
-        offered["Shares"] = lambda name: _shares(view, table, name, pin)
+    if view.by == BY_GROUPS:
+        columns = [group_column(group) for group in view.values], [group_column(group) for group in view.given]
+        offered["Shares"] = lambda name: show(name, lambda: share_charts.share_bars(lines.frame(), *columns))
+    elif "Share" in head():
+        offered["Shares"] = lambda name: show(name, lambda: share_charts.share_bars(head()))
     else:
-        offered["Likeliest" if kind == ShortestPath.kind else "Probability"] = lambda name: _chart(
-            charts.probability_bars(table), name, pin
+        offered["Likeliest" if kind == ShortestPath.kind else "Probability"] = lambda name: show(
+            name, lambda: charts.probability_bars(head())
         )
     if draws is not None:
-        offered["Against exact"] = lambda name: _against_exact(run, found, view, table, draws, name, pin)
-    if any(row.get("unedited") is not None for row in found.rows):
-        offered["Edits"] = lambda name: _chart(share_charts.edit_positions(found.rows), name, pin)
+        offered["Against exact"] = lambda name: _against_exact(run, found, view, lines, draws, name, pin)
+    if found.remember("edited", lambda: any(row.get("unedited") is not None for row in found.rows)):
+        offered["Edits"] = lambda name: show(name, lambda: share_charts.edit_positions(found.rows))
     if run.specification.get("query", {}).get("encoding", Encoding.ALL) == Encoding.ALL:
-        offered["Spelling"] = lambda name: _spelling(found, view, table, draws, name, pin)
+        offered["Spelling"] = lambda name: show(
+            name, lambda: share_charts.spelling_bars(_strings(found, draws) if view.by != STRINGS else head())
+        )
     if draws is None:
         offered["Bounds"] = lambda name: _bounds(found, name, pin)
-        offered["Pace"] = lambda name: _chart(charts.matches_over_time(found.rows), name, pin)
+        offered["Pace"] = lambda name: show(name, lambda: charts.matches_over_time(found.rows))
     tabs = st.tabs(list(offered), key=f"result_charts_{kind}_{len(offered)}", on_change="rerun")
     for tab, (name, draw) in zip(tabs, offered.items(), strict=True):
         if tab.open:
@@ -63,22 +78,24 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
                 draw(name)
 
 
-def _shares(view: View, table: pd.DataFrame, name: str, pin: _Pin) -> None:
-    if view.by == BY_GROUPS:
-        columns = [group_column(group) for group in view.values], [group_column(group) for group in view.given]
-        _chart(share_charts.share_bars(table, *columns), name, pin)
-    else:
-        _chart(share_charts.share_bars(table), name, pin)
-
-
-def _against_exact(
-    run: RunRecord, found: RunRows, view: View, table: pd.DataFrame, draws: int, name: str, pin: _Pin
-) -> None:
-    if "Share" not in table:
+def _against_exact(run: RunRecord, found: RunRows, view: View, lines: Lines, draws: int, name: str, pin: _Pin) -> None:
+    if view.by == SEQUENCES:
         st.caption("Look at the results by strings or by groups to compare their shares.")
         return
+    chart, reason = found.remember(
+        ("chart", name, view, draws), lambda: _compared_with_exact(run, found, view, lines, draws)
+    )
+    _chart(chart, name, pin)
+    if reason:
+        st.caption(as_markdown(reason))
+
+
+def _compared_with_exact(
+    run: RunRecord, found: RunRows, view: View, lines: Lines, draws: int
+) -> tuple[charts.Chart, str]:
     prefix_by = str(run.specification.get("traversal", {}).get("prefix_by", "strings"))
     if view.by == BY_GROUPS:
+        table = lines.frame()
         order = [*view.given, *view.values]
         labels = [" · ".join(map(shown_value, key)) for key in table["key"]]
         compared, reason = compare(
@@ -91,15 +108,14 @@ def _against_exact(
             prefix_by=prefix_by,
         )
     else:
+        table = lines.frame(0, LINES)
         compared, reason = compare(found.rows, table, told_apart(table), string_key, draws=draws, prefix_by=prefix_by)
-    _chart(share_charts.sample_against_exact(compared), name, pin)
-    if reason:
-        st.caption(as_markdown(reason))
+    return share_charts.sample_against_exact(compared), reason
 
 
-def _spelling(found: RunRows, view: View, table: pd.DataFrame, draws: int | None, name: str, pin: _Pin) -> None:
-    strings = strings_table(found.rows, draws=draws) if view.by in (BY_GROUPS, SEQUENCES) else table
-    _chart(share_charts.spelling_bars(strings), name, pin)
+def _strings(found: RunRows, draws: int | None) -> pd.DataFrame:
+    """The first strings in the order in which they were found."""
+    return StringLines(found.rows, draws=draws).frame(0, LINES)
 
 
 def _bounds(found: RunRows, name: str, pin: _Pin) -> None:

@@ -7,22 +7,23 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import narrative
 from app.components.conclusions import other_traversal
+from app.components.pager import LINES, paged_lines
 from app.components.result_charts import result_charts
 from app.components.result_view import BY_GROUPS, SEQUENCES, View, choose_view
-from app.run_rows import RunRows
+from app.run_rows import RunRows, read_all_rows, stored_rows
 from app.services import Services
-from app.tables import COLUMN_HELP, HIDDEN, groups_table, matches_table, strings_table
+from app.tables import COLUMN_HELP, HIDDEN, GroupLines, Lines, MatchLines, StringLines
+from app.text import as_markdown
 from engine.counted import counted
 from engine.query import ShortestPath
 from engine.runs.export import Format, export_rows, export_shares
-from engine.runs.records import RunRecord
+from engine.runs.records import MOST_ROWS, RunRecord
 from engine.traversal.summaries import by_group, group_names
 
-#: Above this many lines the browser fetches what it shows, and is not sent the whole table at every look.
-_LAZY_ABOVE = 1_000
 #: A table of so many lines is as high as they are.
 _FEW_LINES = 12
 
@@ -39,62 +40,90 @@ _FORMATTED |= {"log P model": "%.4f", "log P prefix": "%.4f", "Share": "percent"
 
 def results(services: Services, run: RunRecord, found: RunRows) -> int | None:
     """Show what was found; returns the number of the match that is selected."""
+    if not found.is_whole:
+        return _first_matches(services, run, found)
     query: Mapping[str, Any] = run.specification.get("query", {})
     kind = narrative.traversal_kind(run)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        view = choose_view(
-            group_names(found.rows), str(query.get("prefix", "")), prefer_groups=kind != ShortestPath.kind
-        )
-        logarithms = view.by != BY_GROUPS and st.toggle(
-            "Logarithms",
-            key="show_logarithms",
-            persist_state="page",
-            help="Show the scores as natural logarithms (nats) too.",
-        )
+    names = found.remember("groups", lambda: group_names(found.rows))
+    with _bar():
+        view = choose_view(names, str(query.get("prefix", "")), prefer_groups=kind != ShortestPath.kind)
+        logarithms = view.by != BY_GROUPS and _logarithms()
         st.space("stretch")
         if not run.is_live:
             other_traversal(run)
-        _downloads(run, found, view)
-    table = result_table(run, found, view)
+        _downloads(services, run, found, view)
+    lines = result_lines(run, found, view)
     shown, drawn = st.columns([7, 4], gap="medium")
     with shown:
-        key = f"matches_{found.run_id}_{view.by}"
-        selected = _table(table, run, logarithms=logarithms, selectable=view.by != BY_GROUPS, key=key)
-        st.caption(_legend(run, view, table))
+        selected = _paged_table(lines, run, view.by, logarithms=logarithms, selectable=view.by != BY_GROUPS)
+        st.caption(_legend(run, view, lines))
     with drawn:
-        result_charts(services, run, found, view, table)
-    if selected is None or selected >= len(table):
-        return None
-    return int(table["number"].iloc[selected])
+        result_charts(services, run, found, view, lines)
+    return selected
 
 
-def result_table(run: RunRecord, found: RunRows, view: View) -> pd.DataFrame:
-    """The table of a view, kept as long as nothing is new: a page is drawn often, and a sample may have many rows."""
-    draws = narrative.draws(run)
-    asked = (found.run_id, len(found.rows), draws, view)
-    remembered: tuple[Any, pd.DataFrame] | None = st.session_state.get("result_table")
-    if remembered is not None and remembered[0] == asked:
-        return remembered[1]
-    if view.by == SEQUENCES:
-        table = matches_table(found.rows, sampled=draws is not None)
-    elif view.by == BY_GROUPS:
-        table = groups_table(found.rows, view.names, view.given, draws=draws)
+def _first_matches(services: Services, run: RunRecord, found: RunRows) -> int | None:
+    """The matches that are here, one by one, where they are not all: nothing that holds only of all of them."""
+    sampled = narrative.draws(run) is not None
+    st.info(
+        as_markdown(found.cut_sentence())
+        or f"{as_markdown(found.reading_sentence())} What they say together is shown once all are read.",
+        icon=":material/info:" if found.is_cut else ":material/hourglass_top:",
+    )
+    with _bar():
+        logarithms = _logarithms()
+        st.space("stretch")
+        _downloads(services, run, found, View(SEQUENCES))
+    if found.is_cut:
+        lines = found.remember("first matches", lambda: MatchLines(found.rows, sampled=sampled, by_share=False))
     else:
+        lines = MatchLines(found.rows[:LINES], sampled=sampled, by_share=False)
+    selected = _paged_table(lines, run, "first", logarithms=logarithms, selectable=True)
+    st.caption("Select a line to see its tokens.")
+    return selected
+
+
+def _bar() -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+
+
+def _logarithms() -> bool:
+    return st.toggle(
+        "Logarithms",
+        key="show_logarithms",
+        persist_state="page",
+        help="Show the scores as natural logarithms (nats) too.",
+    )
+
+
+def result_lines(run: RunRecord, found: RunRows, view: View) -> Lines:
+    """The lines of a view of all rows."""
+    draws = narrative.draws(run)
+
+    def lines() -> Lines:
+        if view.by == SEQUENCES:
+            return MatchLines(found.rows, sampled=draws is not None)
+        if view.by == BY_GROUPS:
+            return GroupLines(found.rows, view.names, view.given, draws=draws)
         shares = narrative.traversal_kind(run) != ShortestPath.kind
-        table = strings_table(found.rows, shares=shares, draws=draws)
-    st.session_state["result_table"] = (asked, table)
-    return table
+        return StringLines(found.rows, shares=shares, draws=draws)
+
+    return found.remember(("lines", view), lines)
 
 
-def _downloads(run: RunRecord, found: RunRows, view: View) -> None:
+def _downloads(services: Services, run: RunRecord, found: RunRows, view: View) -> None:
     what = "All matches found so far, one line a token sequence, every score,"
+    first = f"-first-{MOST_ROWS}" if found.is_cut else ""
+    if found.is_cut:
+        what = f"The first {MOST_ROWS:,} matches, one line a token sequence, every score,"
     if view.by == BY_GROUPS:
         what = "The shares of this table"
     for name, label, mime in _FORMATS:
         st.download_button(
             label,
-            data=lambda name=name: _file(run, found, view, name),
-            file_name=f"relens-{found.run_id[:8]}.{name}",
+            # Rows are fetched when the button is pressed: a page that is left open keeps none.
+            data=lambda name=name: _file(services, run, view, name),
+            file_name=f"relens-{found.run_id[:8]}{first}.{name}",
             mime=mime,
             on_click="ignore",
             key=f"download_{name}",
@@ -103,10 +132,26 @@ def _downloads(run: RunRecord, found: RunRows, view: View) -> None:
         )
 
 
-def _file(run: RunRecord, found: RunRows, view: View, name: Format) -> bytes:
+def _file(services: Services, run: RunRecord, view: View, name: Format) -> bytes:
     if view.by == BY_GROUPS:
-        return export_shares(by_group(found.rows, view.names, view.given, draws=narrative.draws(run)), name)
-    return export_rows(found.rows, name)
+        rows = read_all_rows(services.store, run).rows
+        return export_shares(by_group(rows, view.names, view.given, draws=narrative.draws(run)), name)
+    return export_rows(stored_rows(services.store, run.id), name)
+
+
+def _paged_table(lines: Lines, run: RunRecord, by: str, *, logarithms: bool, selectable: bool) -> int | None:
+    """The table, a page of it at a time; the number of the match that is selected."""
+    selected: list[int] = []
+
+    def draw(start: int, stop: int) -> None:
+        table = lines.frame(start, stop)
+        key = f"matches_{run.id}_{by}" + (f"_{start}" if start else "")
+        place = _table(table, run, logarithms=logarithms, selectable=selectable, key=key)
+        if place is not None and place < len(table):
+            selected.append(int(table["number"].iloc[place]))
+
+    paged_lines(len(lines), draw, key=f"lines_{run.id}_{by}")
+    return selected[0] if selected else None
 
 
 def _table(table: pd.DataFrame, run: RunRecord, *, logarithms: bool, selectable: bool, key: str) -> int | None:
@@ -120,7 +165,6 @@ def _table(table: pd.DataFrame, run: RunRecord, *, logarithms: bool, selectable:
         column_order=columns,
         on_select="rerun" if selectable else "ignore",
         selection_mode="single-row",
-        lazy=True if len(table) > _LAZY_ABOVE else None,
         alt=f"Table of {counted(len(table), 'line')}",
         column_config={name: _column(name, table[name]) for name in columns},
     )
@@ -137,13 +181,13 @@ def _column(name: str, values: pd.Series) -> Any:
     return st.column_config.TextColumn(width=_WIDTHS.get(name, 130), help=told)
 
 
-def _legend(run: RunRecord, view: View, table: pd.DataFrame) -> str:
+def _legend(run: RunRecord, view: View, lines: Lines) -> str:
     """What is to be known of the table beside its columns."""
     parts = [] if view.by == BY_GROUPS else ["Select a line to see its tokens."]
     kind = narrative.traversal_kind(run)
     if kind == ShortestPath.kind and view.by == BY_GROUPS:
         parts.append("Shares of what was found; a distribution goes on until next to nothing is left.")
-    elif kind == ShortestPath.kind and "Encodings" in table and (table["Encodings"] > 1).any():
+    elif kind == ShortestPath.kind and isinstance(lines, StringLines) and lines.has_several_encodings:
         parts.append("Lines are in the order of their best encoding.")
     if run.is_live and narrative.draws(run) is not None:
         parts.append("Draws that end early come first: wait for the last before you read shares.")

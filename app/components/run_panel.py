@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import findings, narrative
 from app.charts import BLUE, GREEN, ORANGE, RED
+from app.run_rows import RunRows
 from app.text import as_html
 from engine.counted import counted
 from engine.query import Distribution
@@ -35,17 +36,23 @@ def run_status(run: RunRecord, queue_position: int | None) -> None:
             st.caption(work)
 
 
-def mass(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> None:
-    """How much of what the decoder writes is a match: bounds, or of a sample an estimate with its interval."""
+def mass(run: RunRecord, found: RunRows) -> None:
+    """How much of what the decoder writes is a match: bounds, or of a sample an estimate with its interval.
+
+    Nothing of a sample that is still being drawn, or whose draws are not all here.
+    """
     if not run.progress:
         return
-    sentence = mass_told(run, rows)
     draws = narrative.draws(run)
     if draws is not None:
-        estimate = findings.sample_mass(rows, draws)
-        if estimate is not None and sentence:
+        if run.is_live or not found.is_whole:
+            return
+        estimate = found.remember("mass", lambda: findings.sample_mass(found.rows, draws))
+        if estimate is not None:
+            sentence = findings.sample_mass_sentence(estimate)
             st.html(mass_html(sentence, estimate.low, estimate.high, "hatched: where it lies in 95 of 100 samples"))
         return
+    sentence = mass_told(run, ())
     key = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
     st.html(mass_html(sentence, *narrative.mass_bounds(run.progress), key))
 

@@ -6,6 +6,7 @@ once, so that the rest of the page knows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -18,7 +19,7 @@ from app.components.results import results
 from app.components.run_buttons import begin_run
 from app.components.run_panel import device_line, mass, run_status
 from app.components.ticker import ticker
-from app.run_rows import RunRows
+from app.run_rows import READ_ON, RunRows, read_rows
 from app.services import Services
 from app.session import session_name
 from engine.errors import RelensError
@@ -49,8 +50,10 @@ def run_view(services: Services, shown: RunRecord | None) -> None:
     st.fragment(_run_view, key="run_view")(services, shown.id, shown.is_live)
 
 
-def _pace(services: Services, run: RunRecord) -> float | None:
+def _pace(services: Services, run: RunRecord, found: RunRows) -> float | None:
     """Seconds until the next look, None where nothing more will come."""
+    if not found.is_read:
+        return READ_ON
     if _open_inspection(services) is not None:
         return _EAGER
     if not run.is_live:
@@ -63,18 +66,15 @@ def _pace(services: Services, run: RunRecord) -> float | None:
 def _run_view(services: Services, run_id: str, was_live: bool) -> None:
     try:
         run = services.store.get(run_id)
-        found = _rows(run_id)
         if run is None:
             show_warning("This run is no longer in the store.")
             return
-        # The record is older than the rows, so that a run which is over is never shown with rows missing.
-        found.refresh(services.store)
+        found = read_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
     except RelensError as error:
         show_error(error)
         ticker(_RARE, key="looking")  # a store that is too busy to answer now may do so then
         return
-    found.note(run)
     _head(services, run, found, position)
     selected = None
     if found.rows:
@@ -83,7 +83,7 @@ def _run_view(services: Services, run_id: str, was_live: bool) -> None:
         st.caption(_WAITING[narrative.traversal_kind(run)])
     if selected is not None:
         _detail(services, run, found, selected)
-    ticker(_pace(services, run), key="looking")
+    ticker(_pace(services, run, found), key="looking")
     if was_live and not run.is_live:
         st.rerun()
 
@@ -100,13 +100,13 @@ def _head(services: Services, run: RunRecord, found: RunRows, position: int | No
             help="Run the same query again, from the start; a sample with the same seed.",
         ):
             begin_run(services, lambda: services.store.repeat(run.id, session_name()))
-        if not run.is_live and found.rows:
-            conclusions(run, found.rows)
+        if not run.is_live and found.rows and found.is_whole:
+            conclusions(run, found)
         device = device_line(run.device)
         if device and run.is_live:
             st.caption(device)
     with right:
-        mass(run, found.rows)
+        mass(run, found)
 
 
 def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> None:
@@ -122,7 +122,7 @@ def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> 
 
 
 def _readings(
-    services: Services, run: RunRecord, match: dict[str, Any]
+    services: Services, run: RunRecord, match: Mapping[str, Any]
 ) -> tuple[RunRecord | None, list[dict[str, Any]]]:
     """The inspection of a match, asked for once a session, and its readings when they are there."""
     opened: dict[tuple[str, int], str] = st.session_state.setdefault("opened_matches", {})
@@ -154,10 +154,3 @@ def _open_inspection(services: Services) -> str | None:
         st.session_state["open_inspection"] = None
         return None
     return str(run_id)
-
-
-def _rows(run_id: str) -> RunRows:
-    rows: RunRows | None = st.session_state.get("run_rows")
-    if rows is None or rows.run_id != run_id:
-        rows = st.session_state["run_rows"] = RunRows(run_id)
-    return rows

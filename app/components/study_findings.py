@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,17 +9,19 @@ import pandas as pd
 import streamlit as st
 
 from app import charts
+from app.components.pager import paged_lines
 from app.components.pin_button import pin_button
 from app.glossary import told
 from app.present.pinned import study_finding
 from app.report import study_report
+from app.run_rows import RunRows, stored_rows
 from app.services import Services
 from app.studies.view import Figure, Rows, StudyView, Table
 from app.study_files import StudyFormat, file_name, study_file
 from app.study_snippets import study_command, study_python
 from app.text import as_html, as_markdown
 from engine.counted import counted
-from engine.runs.records import RunRecord
+from engine.runs.records import MOST_ROWS, RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.study import Study, current_rows, done_units
 
@@ -29,39 +29,39 @@ _FILES: tuple[tuple[StudyFormat, str, str], ...] = (
     ("csv", "CSV", "text/csv"),
     ("parquet", "Parquet", "application/vnd.apache.parquet"),
 )
-#: Above this many lines the browser fetches what it shows.
-_LAZY_ABOVE = 1_000
 #: Sentences of the verdict that stand out; those behind them are smaller.
 _FIRST = 2
 
 
 @dataclass(frozen=True, eq=False)
 class StudyFound:
-    """What the first `rows` rows of a run say.
-
-    switches: how those of the view stood. made: when, on the monotonic clock; seconds: what it took.
-    """
+    """What the rows of a run say."""
 
     run_id: str
-    rows: int
-    switches: tuple[bool, ...]
     verdict: tuple[str, ...]
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
-    made: float
-    seconds: float
 
 
-def find(
-    view: StudyView, run_id: str, study: Study, rows: Sequence[Mapping[str, Any]], switches: tuple[bool, ...]
-) -> StudyFound:
-    """What these rows say; no verdict as long as no unit is done. Raises the errors of the engine."""
-    begun = time.monotonic()
-    current: Rows = current_rows(rows)
-    verdict = study.verdict(current) if done_units(current) else ()
-    figures, tables = tuple(view.figures(current, study)), tuple(view.tables(current, study))
-    now = time.monotonic()
-    return StudyFound(run_id, len(rows), switches, tuple(verdict), figures, tables, now, now - begun)
+def remembered_findings(view: StudyView, study: Study, found: RunRows, switches: tuple[bool, ...]) -> StudyFound:
+    """What these rows say, made once for all who look at them with the switches of the view standing so.
+
+    No verdict as long as no unit is done. Raises the errors of the engine.
+    """
+
+    def find() -> StudyFound:
+        rows = counting_rows(found)
+        verdict = study.verdict(rows) if done_units(rows) else ()
+        return StudyFound(
+            found.run_id, tuple(verdict), tuple(view.figures(rows, study)), tuple(view.tables(rows, study))
+        )
+
+    return found.remember(("study", switches), find)
+
+
+def counting_rows(found: RunRows) -> Rows:
+    """The rows of a study that count (`engine.studies.study.current_rows`)."""
+    return found.remember("current rows", lambda: current_rows(found.rows))
 
 
 def findings(found: StudyFound) -> None:
@@ -101,18 +101,20 @@ def show_tables(found: StudyFound) -> None:
 
 
 def _table(table: Table) -> None:
-    frame = table.frame
-    st.dataframe(
-        frame,
-        key=f"study_table_{table.title}",
-        hide_index=True,
-        height="content" if len(frame) <= 12 else 430,
-        lazy=True if len(frame) > _LAZY_ABOVE else None,
-        alt=f"{table.title}: {counted(len(frame), 'line')}",
-        column_config={
-            name: _column(frame[name], told(str(name), table.help.get(str(name)))) for name in frame.columns
-        },
-    )
+    def draw(start: int, stop: int) -> None:
+        frame = table.frame.iloc[start:stop]
+        st.dataframe(
+            frame,
+            key=f"study_table_{table.title}_{start}",
+            hide_index=True,
+            height="content" if len(frame) <= 12 else 430,
+            alt=f"{table.title}: {counted(len(frame), 'line')}",
+            column_config={
+                name: _column(frame[name], told(str(name), table.help.get(str(name)))) for name in frame.columns
+            },
+        )
+
+    paged_lines(len(table.frame), draw, key=f"study_lines_{table.title}")
 
 
 def _column(values: pd.Series, help: str | None) -> Any:
@@ -125,38 +127,46 @@ def _column(values: pd.Series, help: str | None) -> Any:
 
 
 def downloads(
+    services: Services,
     view: StudyView,
     run: RunRecord,
     specification: StudySpecification,
-    found: StudyFound,
-    rows: Sequence[Mapping[str, Any]],
+    rows: RunRows,
+    found: StudyFound | None,
 ) -> None:
-    """The report, the rows as files, the same in Python and in a terminal, and how pictures are saved."""
+    """The report, the rows as files, the same in Python and in a terminal, and how pictures are saved.
+
+    found: None where the rows are not all here; then there is no report, and the files have the first rows.
+    """
     # Looked up now: when a file is asked for, there is no session to look in.
     mask = view.mask(specification.study)
     hidden = "" if mask is None else " Words are masked in it, as on this page."
+    which = f"The first {MOST_ROWS:,} rows of this run" if rows.is_cut else "All rows of this run so far"
+    first = f"-first-{MOST_ROWS}" if rows.is_cut else ""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.download_button(
-            "Report",
-            data=lambda: study_report(run, specification, view, found.verdict, found.figures, found.tables, mask),
-            file_name=file_name(view.kind, run.id, "html", mask),
-            mime="text/html",
-            on_click="ignore",
-            key="study_report",
-            icon=":material/description:",
-            help="One HTML file with everything on this page: what was asked, what was found, and how to repeat it."
-            + hidden,
-        )
+        if found is not None:
+            st.download_button(
+                "Report",
+                data=lambda: study_report(run, specification, view, found.verdict, found.figures, found.tables, mask),
+                file_name=file_name(view.kind, run.id, "html", mask),
+                mime="text/html",
+                on_click="ignore",
+                key="study_report",
+                icon=":material/description:",
+                help="One HTML file with everything on this page: what was asked, what was found, and how to repeat it."
+                + hidden,
+            )
         for format, label, mime in _FILES:
             st.download_button(
                 label,
-                data=lambda format=format: study_file(rows, format, mask),
-                file_name=file_name(view.kind, run.id, format, mask),
+                # Rows are fetched when the button is pressed: a page that is left open keeps none.
+                data=lambda format=format: study_file(stored_rows(services.store, run.id), format, mask),
+                file_name=file_name(view.kind, run.id, format, mask, first),
                 mime=mime,
                 on_click="ignore",
                 key=f"study_file_{format}",
                 icon=":material/download:",
-                help=f"All rows of this run so far, as they were told, as {label}.{hidden}",
+                help=f"{which}, as they were told, as {label}.{hidden}",
             )
         repeat = st.popover("Repeat elsewhere", icon=":material/code:", key="study_repeat_elsewhere", on_change="rerun")
         if repeat.open:

@@ -1,13 +1,12 @@
 """A study's run on the page: followed while it lives, with what it has found so far.
 
-A fragment, alone in its container, that looks again by itself while there is something to wait for. A look fetches only
-new rows. Figures take longer than a look, so they are made anew only when there are new rows, and the longer it takes
-the more rarely.
+A fragment, alone in its container, that looks again by itself while there is something to wait for. Rows and findings
+are shared by all who look at the run (`app.run_rows`). Findings take longer than a look, so they are made anew only
+when there are new rows, and the longer it takes the more rarely.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import streamlit as st
@@ -16,9 +15,16 @@ from app import links, narrative, study_narrative
 from app.charts import BLUE, GREEN, ORANGE, RED
 from app.components.messages import show_error, show_warning
 from app.components.run_panel import device_line
-from app.components.study_findings import StudyFound, downloads, find, findings, show_figures, show_tables
+from app.components.study_findings import (
+    counting_rows,
+    downloads,
+    findings,
+    remembered_findings,
+    show_figures,
+    show_tables,
+)
 from app.components.ticker import ticker
-from app.run_rows import RunRows
+from app.run_rows import READ_ON, RunRows, read_rows
 from app.runs.imported import made_of
 from app.services import Services
 from app.session import session_name
@@ -28,15 +34,12 @@ from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.masking import Masker
-from engine.studies.study import current_rows
 
 _HUES = {"done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED, "queued": ORANGE, "running": BLUE}
 
 #: Seconds between two looks: at first, and later.
 _EAGER, _CALM = 1.0, 2.0
 _EAGER_FOR_SECONDS = 10.0
-#: Making figures may take this part of the time.
-_PART_FOR_FIGURES = 0.1
 
 
 def begin_study(services: Services, submit: Callable[[], str]) -> None:
@@ -63,12 +66,10 @@ def study_run(services: Services, view: StudyView, shown: RunRecord | None) -> N
 def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool) -> None:
     try:
         run = services.store.get(run_id)
-        found = _rows(run_id)
         if run is None:
             show_warning("This run is no longer in the store.")
             return
-        # The record is older than the rows, so that a run which is over is never shown with rows missing.
-        found.refresh(services.store)
+        found = read_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
         specification = StudySpecification.from_json(run.specification)
     except RelensError as error:
@@ -84,7 +85,7 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
             waits = _findings(services, view, run, specification, found)
     except QueryError as error:
         show_error(error)
-    ticker(_EAGER if waits and not run.is_live else _pace(run), key="study_looking")
+    ticker(_EAGER if waits and found.is_read and not run.is_live else _pace(run, found), key="study_looking")
     if was_live != run.is_live:
         st.rerun()
 
@@ -93,21 +94,30 @@ def _findings(
     services: Services, view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows
 ) -> bool:
     """What the rows say; whether something beside it waits for an answer of the worker."""
+    if not found.is_read:
+        st.info(as_markdown(found.reading_sentence()), icon=":material/hourglass_top:")
+        return False
     switches = view.switches() if found.rows else ()
-    shown = _found(view, run, specification, found, switches)
-    if shown is None:
+    if found.is_cut:
+        st.info(as_markdown(found.cut_sentence()), icon=":material/info:")
+        downloads(services, view, run, specification, found, None)
+        return False
+    if not found.rows:
         if run.is_live:
             st.caption("The first findings appear as soon as there is something to show.")
         return False
+    shown = remembered_findings(view, specification.study, found, switches)
     findings(shown)
-    downloads(view, run, specification, shown, found.rows)
+    downloads(services, view, run, specification, found, shown)
     show_figures(services, view, run, specification.study, shown)
-    waits = view.beside(services, run, specification.study, current_rows(found.rows))
+    waits = view.beside(services, run, specification.study, counting_rows(found))
     show_tables(shown)
     return waits
 
 
-def _pace(run: RunRecord) -> float | None:
+def _pace(run: RunRecord, found: RunRows) -> float | None:
+    if not found.is_read:
+        return READ_ON
     if not run.is_live:
         return None
     return _EAGER if run.progress.get("seconds_total", 0.0) < _EAGER_FOR_SECONDS else _CALM
@@ -183,26 +193,3 @@ def _act(action: Callable[[], None]) -> None:
         action()
     except RelensError as error:
         show_error(error)
-
-
-def _found(
-    view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows, switches: tuple[bool, ...]
-) -> StudyFound | None:
-    """What the rows say: as it was made last, or made anew where that is due."""
-    kept: StudyFound | None = st.session_state.get("study_found")
-    if kept is not None and (kept.run_id != run.id or kept.switches != switches):
-        kept = None
-    if not found.rows or (kept is not None and kept.rows == len(found.rows)):
-        return kept
-    now = time.monotonic()
-    if kept is not None and run.is_live and now - kept.made < kept.seconds / _PART_FOR_FIGURES:
-        return kept
-    kept = st.session_state["study_found"] = find(view, run.id, specification.study, found.rows, switches)
-    return kept
-
-
-def _rows(run_id: str) -> RunRows:
-    rows: RunRows | None = st.session_state.get("study_rows")
-    if rows is None or rows.run_id != run_id:
-        rows = st.session_state["study_rows"] = RunRows(run_id)
-    return rows

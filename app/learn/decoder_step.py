@@ -15,6 +15,7 @@ from app.learn.parameters import TOP_K
 from app.picture import Picture, legend_of, picture_of
 from app.present.finding import Finding
 from app.present.pinned import page_finding
+from app.run_rows import read_rows
 from app.runs.imported import made_of
 from app.services import Services
 from app.session import session_name
@@ -98,7 +99,8 @@ def _look(services: Services, specification: StudySpecification) -> tuple[RunRec
         run = services.store.get(run_id) if run_id else None
         if run is None or run.specification != specification.to_json():
             return None, [], False
-        return run, services.store.rows(run.id), False
+        found = read_rows(services.store, run)
+        return run, found.rows if found.is_whole else (), not found.is_read
     except RelensError as error:
         show_error(error)
         return None, [], True

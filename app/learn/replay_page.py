@@ -5,19 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components.addressed_run import addressed_study
-from app.components.messages import show_error
 from app.components.status import status_line
 from app.components.study_form import study_form
 from app.components.study_run import begin_study, study_run
 from app.learn.replay_player import STEP, replay_player
 from app.learn.replay_settings import ReplayView
-from app.run_rows import RunRows
 from app.services import Services
 from app.session import session_name
 from app.text import as_html
-from engine.errors import RelensError
 from engine.models.catalogue import available_models
-from engine.runs.records import RunRecord
 from engine.studies.replay import ReplayStudy
 
 _VIEW = ReplayView()
@@ -62,16 +58,5 @@ def replay_page(services: Services) -> None:
         st.caption("Press Record. The search takes seconds, and its steps stay in the store: a link opens them again.")
         return
     if not shown.is_live:
-        _steps(services, shown)
+        replay_player(services, shown)
     study_run(services, _VIEW, shown)
-
-
-def _steps(services: Services, shown: RunRecord) -> None:
-    rows = RunRows(shown.id)
-    try:
-        rows.refresh(services.store)
-    except RelensError as error:
-        show_error(error)
-        return
-    if rows.rows:
-        replay_player(services, rows.rows, shown)

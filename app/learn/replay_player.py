@@ -26,12 +26,12 @@ from app.learn.replay_rows import (
 from app.learn.replay_words import headline, mass_text, sentences
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
+from app.run_rows import READ_ON, RunRows, read_rows
 from app.runs.imported import made_of
 from app.services import Services
-from app.studies.view import Rows
 from app.text import as_html, as_markdown
 from engine.counted import counted
-from engine.errors import QueryError
+from engine.errors import RelensError
 from engine.runs.records import RunRecord
 
 #: Seconds that a step is shown while it plays.
@@ -42,22 +42,29 @@ _PLAYING, _TURNED = "replay_playing", "replay_turned"
 _MOST_STATES = 80
 
 
-def replay_player(services: Services, rows: Rows, run: RunRecord) -> None:
-    """Step through what these rows tell; says so where they tell nothing."""
+def replay_player(services: Services, run: RunRecord) -> None:
+    """Step through what the rows of this run tell; says so where they tell nothing."""
     with st.container():
-        st.fragment(_player, key="replay_player")(services, rows, run)
+        st.fragment(_player, key="replay_player")(services, run)
 
 
-def _player(services: Services, rows: Rows, run: RunRecord) -> None:
+def _player(services: Services, run: RunRecord) -> None:
     try:
+        found = read_rows(services.store, run)
+        if not found.is_whole:
+            st.info(as_markdown(found.cut_sentence() or found.reading_sentence()))
+            ticker(None if found.is_read else READ_ON, key="replay_clock")
+            return
         with made_of(run):
-            _play_through(services, rows, run)
-    except QueryError as error:
+            _play_through(services, found, run)
+    except RelensError as error:
         show_error(error)
 
 
-def _play_through(services: Services, rows: Rows, run: RunRecord) -> None:
-    replay = replay_of(rows)
+def _play_through(services: Services, found: RunRows, run: RunRecord) -> None:
+    if not found.rows:
+        return
+    replay = found.remember("replay", lambda: replay_of(found.rows))
     if replay is None:
         st.caption("This recording has no steps.")
         return

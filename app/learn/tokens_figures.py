@@ -12,7 +12,9 @@ import plotly.graph_objects as go
 from app.charts import BLUE, MARGINS, ORANGE, Chart, hatched
 from app.narrative import log_probability_text
 from app.text import as_plotly, shortened
+from engine.paired import proportion
 from engine.percent import percent
+from engine.statistics import Estimate
 from engine.studies.encodings import BATCH, ENCODING, EXAMPLE
 from engine.studies.encodings_findings import PAPER, EncodingsFindings, encodings_findings
 from engine.studies.study import rows_of
@@ -22,6 +24,8 @@ Rows = Sequence[Mapping[str, Any]]
 #: Bars that one can take in.
 _BARS = 16
 _LINES = 1_000
+#: Of a line over the width of a figure.
+_POINTS = 400
 #: Between the tokens of an encoding.
 BETWEEN = " | "
 
@@ -88,15 +92,16 @@ def encodings_table(rows: Rows) -> pd.DataFrame:
 
 def samples_figure(rows: Rows, findings: EncodingsFindings) -> Chart:
     """How the share of samples in other encodings settled, with its interval, and the paper's two beside it."""
-    points: list[tuple[int, EncodingsFindings]] = []
-    told: list[Mapping[str, Any]] = []
-    for row in rows_of(rows, BATCH):
-        told.append(row)
-        so_far = encodings_findings(told)
-        if so_far.other_share is not None:
-            points.append((so_far.compared, so_far))
-    counts = [count for count, _ in points]
-    shares = [point.other_share for _, point in points if point.other_share is not None]
+    batches = rows_of(rows, BATCH)
+    step = max(1, math.ceil(len(batches) / _POINTS))
+    counts: list[int] = []
+    shares: list[Estimate] = []
+    compared = other = 0
+    for place, row in enumerate(batches, 1):
+        compared, other = compared + int(row["compared"]), other + int(row["other"])
+        if compared and (place % step == 0 or place == len(batches)):
+            counts.append(compared)
+            shares.append(proportion(other, compared))
     figure = go.Figure()
     for name, values, fill in (
         ("high", [share.high for share in shares], None),
@@ -150,7 +155,7 @@ def samples_figure(rows: Rows, findings: EncodingsFindings) -> Chart:
 
 def examples_table(rows: Rows) -> pd.DataFrame:
     """Where samples differ: what was sampled beside the tokenizer's own tokens."""
-    examples = rows_of(rows, EXAMPLE)
+    examples = rows_of(rows, EXAMPLE)[:_LINES]
     return pd.DataFrame(
         {
             "Before": ["".join(row["before"]) for row in examples],

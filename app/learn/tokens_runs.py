@@ -16,6 +16,7 @@ from app.charts import CONFIG, Chart
 from app.components.addressed_run import addressed_study
 from app.components.messages import show_error, show_warning
 from app.components.pin_button import pin_button
+from app.components.study_findings import counting_rows
 from app.components.ticker import ticker
 from app.glossary import term
 from app.learn import parameters
@@ -23,7 +24,7 @@ from app.learn.tokens_figures import Rows, encoding_bars, encodings_table, examp
 from app.narrative import duration_text
 from app.present.finding import Finding
 from app.present.pinned import page_finding
-from app.run_rows import RunRows
+from app.run_rows import READ_ON, RunRows, read_rows
 from app.runs.imported import made_of
 from app.services import Services
 from app.session import session_name
@@ -32,9 +33,9 @@ from engine.counted import counted
 from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
-from engine.studies.encodings import ENCODING, EXAMPLE, EncodingsStudy
-from engine.studies.encodings_findings import EncodingsFindings, encodings_findings
-from engine.studies.study import Study, current_rows, rows_of
+from engine.studies.encodings import EncodingsStudy
+from engine.studies.encodings_findings import encodings_findings
+from engine.studies.study import Study
 
 _LOOK_EVERY = 1.0
 
@@ -61,7 +62,7 @@ class Asked:
     icon: str
     help: str
     empty: str
-    shows: Callable[[Services, RunRecord, Rows, EncodingsFindings], None]
+    shows: Callable[[Services, RunRecord, RunRows], None]
 
 
 def asked(services: Services, question: Asked, specification: StudySpecification | None) -> None:
@@ -99,16 +100,12 @@ def _submit(services: Services, question: Asked, specification: StudySpecificati
 
 
 def _follow(services: Services, question: Asked, run_id: str, was_live: bool) -> None:
-    found: RunRows | None = st.session_state.get(f"tokens_rows_{question.parameter}")
-    if found is None or found.run_id != run_id:
-        found = st.session_state[f"tokens_rows_{question.parameter}"] = RunRows(run_id)
     try:
         run = services.store.get(run_id)
         if run is None:
             show_warning("This run is no longer in the store.")
             return
-        # The record is older than the rows, so that a run which is over is never shown with rows missing.
-        found.refresh(services.store)
+        found = read_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
         study = StudySpecification.from_json(run.specification).study
     except RelensError as error:
@@ -119,17 +116,22 @@ def _follow(services: Services, question: Asked, run_id: str, was_live: bool) ->
     _status(services, question, run, position, _subject(study))
     try:
         with made_of(run):
-            _shown(services, question, run, study, current_rows(found.rows))
+            _shown(services, question, run, study, found)
     except QueryError as error:
         show_error(error)
-    ticker(_LOOK_EVERY if run.is_live else None, key=f"tokens_looking_{question.parameter}")
+    pace = READ_ON if not found.is_read else _LOOK_EVERY if run.is_live else None
+    ticker(pace, key=f"tokens_looking_{question.parameter}")
     if was_live != run.is_live:
         st.rerun()
 
 
-def _shown(services: Services, question: Asked, run: RunRecord, study: Study, rows: Rows) -> None:
+def _shown(services: Services, question: Asked, run: RunRecord, study: Study, found: RunRows) -> None:
     """What the rows say, in sentences and drawn."""
-    sentences = study.verdict(rows)
+    if not found.is_whole:
+        st.info(as_markdown(found.cut_sentence() or found.reading_sentence()))
+        return
+    rows = counting_rows(found)
+    sentences = found.remember("verdict", lambda: study.verdict(rows))
     if sentences:
         items = "".join(
             f"<p{'' if place == 0 else ' class=minor'}>{as_html(said)}</p>" for place, said in enumerate(sentences)
@@ -138,7 +140,7 @@ def _shown(services: Services, question: Asked, run: RunRecord, study: Study, ro
             f'<div class="relens-findings study" data-run-status="{as_html(run.status)}"'
             f' data-tokens-verdict="{as_html(question.parameter)}">{items}</div>'
         )
-    question.shows(services, run, rows, encodings_findings(rows))
+    question.shows(services, run, found)
 
 
 def _subject(study: Study) -> str:
@@ -174,26 +176,32 @@ def _status(services: Services, question: Asked, run: RunRecord, position: int |
                 show_error(error)
 
 
-def show_probabilities(services: Services, run: RunRecord, rows: Rows, findings: EncodingsFindings) -> None:
+def show_probabilities(services: Services, run: RunRecord, found: RunRows) -> None:
     """Bars and table of the encodings found so far."""
-    if not rows_of(rows, ENCODING):
+    rows = counting_rows(found)
+    findings = found.remember("encodings", lambda: encodings_findings(rows))
+    if not findings.found:
         return
-    bars = encoding_bars(rows, findings)
+    bars = found.remember("bars", lambda: encoding_bars(rows, findings))
     _chart(bars, "tokens_bars", run)
     _pin(services, "How likely each encoding is", bars, rows, run)
-    _table(encodings_table(rows), "tokens_table", f"{findings.found:,} encodings by probability", shares=("Share",))
+    table = found.remember("table", lambda: encodings_table(rows))
+    _table(table, "tokens_table", f"{findings.found:,} encodings by probability", shares=("Share",))
 
 
-def show_samples(services: Services, run: RunRecord, rows: Rows, findings: EncodingsFindings) -> None:
+def show_samples(services: Services, run: RunRecord, found: RunRows) -> None:
     """The share as it settles, and the samples that differ."""
+    rows = counting_rows(found)
+    findings = found.remember("encodings", lambda: encodings_findings(rows))
     if findings.other_share is None:
         return
-    settling = samples_figure(rows, findings)
+    settling = found.remember("settling", lambda: samples_figure(rows, findings))
     _chart(settling, "tokens_samples", run)
     _pin(services, "How often the model writes non-canonically", settling, rows, run)
-    if rows_of(rows, EXAMPLE):
+    examples = found.remember("examples", lambda: examples_table(rows))
+    if len(examples):
         st.markdown("**Where the model wrote other tokens than the tokenizer's**")
-        _table(examples_table(rows), "tokens_examples", "Samples that are not canonical")
+        _table(examples, "tokens_examples", "Samples that are not canonical")
 
 
 def _chart(chart: Chart, key: str, run: RunRecord) -> None:

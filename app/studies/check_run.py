@@ -16,7 +16,7 @@ import streamlit as st
 
 from app import narrative
 from app.components.messages import show_error
-from app.run_rows import RunRows
+from app.run_rows import read_all_rows
 from app.session import session_name
 from app.text import as_html, as_markdown
 from engine.errors import RelensError
@@ -98,13 +98,12 @@ def asked_check(services: Services, kind: str) -> Check | None:
         if run is None or run.specification.get("study", {}).get("kind") != kind:
             return None
         study = StudySpecification.from_json(run.specification).study
-        rows = RunRows(run_id)
-        rows.refresh(services.store)
+        found = read_all_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
     except RelensError as error:
         show_error(error)
         return None
-    return Check(run, study, rows.rows, position)
+    return Check(run, study, found.rows if found.is_whole else (), position)
 
 
 def show_check(check: Check, mask: Masker | None) -> None:

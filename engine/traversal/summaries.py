@@ -69,38 +69,61 @@ class GroupResult(Record):
     effective_samples: float | None
 
 
+class Strings:
+    """The strings of some rows, each with its matches; the results are made only of those that are looked at.
+
+    draws: how many a sample has, None where the rows are exact. by_share: the largest share first; else in the order of
+    the first match of each.
+    """
+
+    def __init__(self, rows: Rows, draws: int | None = None, *, by_share: bool = True) -> None:
+        table = _as_rows(rows)
+        self._draws = draws
+        self._scale = _largest_weight(table)
+        self._whole = _sums(table, self._scale)
+        strings: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+        for row in table:
+            strings.setdefault(_string(row), []).append(row)
+        self._matches = list(map(tuple, strings.values()))
+        if by_share:
+            self._matches.sort(key=lambda matches: -sum(_counted_weight(row) for row in matches))
+
+    def __len__(self) -> int:
+        return len(self._matches)
+
+    def matches(self, start: int = 0, stop: int | None = None) -> list[tuple[Mapping[str, Any], ...]]:
+        """The matches of each of the strings from `start` to before `stop`."""
+        return self._matches[start:stop]
+
+    def results(self, start: int = 0, stop: int | None = None) -> list[StringResult]:
+        """What the strings from `start` to before `stop` are, their shares among all of them."""
+        return [self._result(matches) for matches in self._matches[start:stop]]
+
+    def _result(self, matches: Sequence[Mapping[str, Any]]) -> StringResult:
+        part, canonical = _Part(), _Part()
+        for row in matches:
+            part.add(row, self._scale)
+            if row["is_canonical"]:
+                canonical.add(row, self._scale)
+        share = _share(part.sums, self._whole, self._draws)
+        text, prefix_text = _string(matches[0])
+        return StringResult(
+            text=text,
+            prefix_text=prefix_text,
+            groups=dict(matches[0].get("groups") or {}),
+            encodings=len(part.encodings),
+            canonical_share=_ratio(canonical, part),
+            probability=part.probability,
+            share=share.value,
+            low=share.low,
+            high=share.high,
+            count=part.draws,
+        )
+
+
 def by_string(rows: Rows, draws: int | None = None) -> list[StringResult]:
     """One result a string, the largest share first. draws: how many a sample has, None where the rows are exact."""
-    table = _as_rows(rows)
-    scale = _largest_weight(table)
-    strings: dict[tuple[str, str], _Part] = {}
-    canonical: dict[tuple[str, str], _Part] = {}
-    groups: dict[tuple[str, str], dict[str, str | None]] = {}
-    whole = _Part()
-    for row in table:
-        key = _string(row)
-        groups.setdefault(key, dict(row.get("groups") or {}))
-        own = canonical.setdefault(key, _Part())
-        for part in (whole, strings.setdefault(key, _Part()), *([own] if row["is_canonical"] else [])):
-            part.add(row, scale)
-    results = []
-    for key, part in strings.items():
-        share = _share(part, whole, draws)
-        results.append(
-            StringResult(
-                text=key[0],
-                prefix_text=key[1],
-                groups=groups[key],
-                encodings=len(part.encodings),
-                canonical_share=_ratio(canonical[key], part),
-                probability=part.probability,
-                share=share.value,
-                low=share.low,
-                high=share.high,
-                count=part.draws,
-            )
-        )
-    return sorted(results, key=lambda result: -result.share)
+    return Strings(rows, draws).results()
 
 
 def by_group(
@@ -116,25 +139,28 @@ def by_group(
             raise QueryError(f"Shares given the group {name} need it among the groups that are compared.")
     table = _as_rows(rows)
     scale = _largest_weight(table)
-    parts: dict[tuple[str | None, ...], _Part] = {}
-    wholes: dict[tuple[str | None, ...], _Part] = {}
+    members: dict[tuple[str | None, ...], list[Mapping[str, Any]]] = {}
     for row in table:
         groups = row.get("groups") or {}
-        parts.setdefault(tuple(groups.get(name) for name in names), _Part()).add(row, scale)
-        wholes.setdefault(tuple(groups.get(name) for name in given), _Part()).add(row, scale)
+        members.setdefault(tuple(groups.get(name) for name in names), []).append(row)
+    places = [list(names).index(name) for name in given]
+    sums = {values: _sums(own, scale) for values, own in members.items()}
+    wholes: dict[tuple[str | None, ...], WeightSums] = {}
+    for values, part in sums.items():
+        key = tuple(values[place] for place in places)
+        wholes[key] = _added(wholes.get(key, WeightSums()), part)
     results = []
-    for values, part in sorted(parts.items(), key=lambda item: -item[1].weight):
-        value_of = dict(zip(names, values, strict=True))
-        share = _share(part, wholes[tuple(value_of[name] for name in given)], draws)
+    for values, own in sorted(members.items(), key=lambda item: -sums[item[0]].weight):
+        share = _share(sums[values], wholes[tuple(values[place] for place in places)], draws)
         results.append(
             GroupResult(
-                values=value_of,
+                values=dict(zip(names, values, strict=True)),
                 share=share.value,
                 low=share.low,
                 high=share.high,
-                encodings=len(part.encodings),
-                strings=len(part.strings),
-                count=part.draws,
+                encodings=len({_encoding(row) for row in own}),
+                strings=len({_string(row) for row in own}),
+                count=int(sums[values].draws),
                 effective_samples=share.effective_samples,
             )
         )
@@ -145,12 +171,8 @@ def noncanonical_share(rows: Rows, draws: int | None = None) -> Estimate:
     """The share of the weight that is in other token sequences than the tokenizer's own; 0 without rows."""
     table = _as_rows(rows)
     scale = _largest_weight(table)
-    whole, part = _Part(), _Part()
-    for row in table:
-        whole.add(row, scale)
-        if not row["is_canonical"]:
-            part.add(row, scale)
-    return _share(part, whole, draws)
+    other = [row for row in table if not row["is_canonical"]]
+    return _share(_sums(other, scale), _sums(table, scale), draws)
 
 
 def group_names(rows: Rows) -> tuple[str, ...]:
@@ -160,14 +182,13 @@ def group_names(rows: Rows) -> tuple[str, ...]:
 
 @dataclass
 class _Part:
-    """Some of the matches: their sums, and which strings and token sequences they are."""
+    """The matches of one string: their sums, and which token sequences they are."""
 
     draws: int = 0
     weight: float = 0.0
     squares: float = 0.0
     probability: float = 0.0
     encodings: set[tuple[Any, ...]] = field(default_factory=set)
-    strings: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, row: Mapping[str, Any], scale: float) -> None:
         """Take in a match, with its weight as a fraction of `scale`."""
@@ -175,20 +196,40 @@ class _Part:
         self.draws += count
         self.weight += count * weight
         self.squares += count * weight**2
-        self.strings.add(_string(row))
         # One sequence may come in several rows, and is one encoding all the same.
-        encoding = (*_string(row), tuple(row["token_ids"]), row.get("ended", False))
+        encoding = _encoding(row)
         if encoding not in self.encodings:
             self.encodings.add(encoding)
             self.probability += math.exp(row["decoder_log_prob"])
 
+    @property
+    def sums(self) -> WeightSums:
+        return WeightSums(self.draws, self.weight, self.squares)
 
-def _share(part: _Part, whole: _Part, draws: int | None) -> Estimate:
+
+def _sums(rows: Iterable[Mapping[str, Any]], scale: float) -> WeightSums:
+    """Over these matches, with weights as fractions of `scale`."""
+    draws, total, squares = 0, 0.0, 0.0
+    for row in rows:
+        count, weight = int(row.get("count", 1)), float(row.get("weight", 1.0)) / scale
+        draws += count
+        total += count * weight
+        squares += count * weight**2
+    return WeightSums(draws, total, squares)
+
+
+def _added(first: WeightSums, second: WeightSums) -> WeightSums:
+    return WeightSums(first.draws + second.draws, first.weight + second.weight, first.squares + second.squares)
+
+
+def _counted_weight(row: Mapping[str, Any]) -> float:
+    return int(row.get("count", 1)) * float(row.get("weight", 1.0))
+
+
+def _share(part: WeightSums, whole: WeightSums, draws: int | None) -> Estimate:
     if draws is None:
         return Estimate.exact(min(1.0, part.weight / whole.weight) if whole.weight else 0.0)
-    return share_of_sums(
-        WeightSums(part.draws, part.weight, part.squares), WeightSums(whole.draws, whole.weight, whole.squares)
-    )
+    return share_of_sums(part, whole)
 
 
 def _ratio(part: _Part, whole: _Part) -> float:
@@ -200,6 +241,10 @@ def _ratio(part: _Part, whole: _Part) -> float:
 
 def _string(row: Mapping[str, Any]) -> tuple[str, str]:
     return row["text"], row["prefix_text"]
+
+
+def _encoding(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return *_string(row), tuple(row["token_ids"]), row.get("ended", False)
 
 
 def _largest_weight(table: Sequence[Mapping[str, Any]]) -> float:

@@ -12,8 +12,10 @@ from typing import Any
 
 from engine.errors import LimitError, RegexError
 from engine.query import Limits, Query
+from engine.runs.database import to_text
 from engine.runs.preview import ExplainedPart, Graph, GraphArc, Preview
 from engine.runs.records import QueueState, RunRecord, WorkerRecord
+from engine.runs.row_pages import RowPage, memory_of
 from engine.runs.specification import Specification, specification_to_json
 from engine.runs.supervisor import WorkerState
 from engine.tokens.boundary_advice import BoundaryAdvice
@@ -123,6 +125,10 @@ class FakeStore:
 
     def rows(self, run_id: str, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         return [row for row in self.found.get(run_id, []) if row["number"] > after][:limit]
+
+    def row_page(self, run_id: str, after: int = 0, most_rows: int = 2_000, most_bytes: int = 1 << 24) -> RowPage:
+        rows = self.rows(run_id, after, most_rows)
+        return RowPage(rows, sum(memory_of(to_text(row)) for row in rows), len(rows) < most_rows)
 
     def queue_position(self, run_id: str) -> int | None:
         return 1 if self.runs[run_id].status == "queued" else None

@@ -244,6 +244,7 @@ class TestRun:
         services.store.change(run_id, status="running", stage="searching", progress=PROGRESS)
         workbench.run()
         looks = workbench.session_state["looking_looks"]
+        services.store.change(run_id, row_count=1)
         with monkeypatch.context() as patched:
             patched.setattr(services.store, "rows", busy)
             workbench.run()

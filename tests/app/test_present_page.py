@@ -7,6 +7,9 @@ import json
 import pytest
 import streamlit as st
 
+from app.components.study_findings import remembered_findings
+from app.run_rows import read_rows
+from app.study_views import study_views
 from engine.runs.screens import LONGEST_FILE, Screen
 from engine.runs.specification import StudySpecification
 from engine.studies.encodings import EncodingsStudy
@@ -69,7 +72,8 @@ class TestPin:
         bias.button(key="pin_figure_0").click().run()
         assert "First deck" in bias.toast[0].value
         (kept,) = screens.all()
-        found = bias.session_state["study_found"]
+        (run,) = services.store.runs.values()
+        found = remembered_findings(study_views()["bias"], STUDY, read_rows(services.store, run), ())
         assert kept.title == found.figures[0].title
         assert found.verdict[0].startswith(kept.sentences[0])
         assert any("smollm2-135m, with 135 million parameters" in caveat for caveat in kept.caveats)

@@ -1,61 +1,308 @@
-"""The rows that a page has: all of them, each fetched once."""
+"""The rows that pages have: read once for everybody, in pages, within bounds, and added up once."""
 
 import dataclasses
+import gc
+import threading
+import time
 
-from app.run_rows import RunRows
+import pytest
+
+from app import run_rows
+from app.run_rows import RowHolder, read_all_rows, read_rows, stored_rows
+from engine.errors import StoreError
 from engine.query import Query, Sampling
-from engine.runs.specification import SearchSpecification
+from engine.runs.specification import SearchSpecification, StudySpecification
+from engine.studies.bias import BiasStudy
 from tests.app.fakes import FakeStore, match_row
+
+PAGE = 10
 
 
 class CountingStore(FakeStore):
-    fetched = 0
+    """Pages of ten rows; how many rows were fetched, and what the clock says, which a page moves on by `takes`."""
 
-    def rows(self, run_id, after=0, limit=None):
-        rows = super().rows(run_id, after, limit)
-        self.fetched += len(rows)
-        return rows
+    fetched, now, takes = 0, 0.0, 0.0
+
+    def row_page(self, run_id, after=0, most_rows=PAGE, most_bytes=1 << 24):
+        page = super().row_page(run_id, after, most_rows, most_bytes)
+        self.fetched += len(page.rows)
+        self.now += self.takes
+        return page
 
 
-def test_each_row_is_fetched_once():
-    store = CountingStore()
+@pytest.fixture
+def store():
+    return CountingStore()
+
+
+@pytest.fixture
+def holder(store):
+    return RowHolder(clock=lambda: store.now)
+
+
+def study_run(store, count, status="done"):
+    run_id = store.submit(StudySpecification("m", BiasStudy()))
+    store.add_rows(run_id, [{"unit": "u", "row": "match", "place": place} for place in range(count)])
+    store.change(run_id, status=status)
+    return store.get(run_id)
+
+
+def numbers(found):
+    return [row["number"] for row in found.rows]
+
+
+def test_each_row_is_fetched_once_for_all_who_look(store):
     run_id = store.submit(SearchSpecification("m", Query("a")))
-    found = RunRows(run_id)
-    assert found.refresh(store) == 0
-    for size in (3, 0, 5):
+    assert read_rows(store, store.get(run_id)).is_whole
+    for size in (3, 0, 25):
         store.add_rows(run_id, [match_row(str(place)) for place in range(size)])
-        assert found.refresh(store) == size
-    assert found.refresh(store) == 0
-    assert [row["number"] for row in found.rows] == list(range(1, 9))
-    assert store.fetched == 8
+        for _ in range(3):
+            assert read_rows(store, store.get(run_id)).is_whole
+    assert numbers(read_rows(store, store.get(run_id))) == list(range(1, 29))
+    assert store.fetched == 28
 
 
-def test_a_row_is_found_by_its_number():
-    found = RunRows("r", [{"number": 1}, {"number": 2}, {"number": 7}])
-    assert found.find(2) == {"number": 2}
-    assert found.find(7) == {"number": 7}
-    assert found.find(3) is None
+def test_two_sessions_have_the_same_objects(store):
+    run = study_run(store, 5)
+    assert read_rows(store, run).rows is read_rows(store, run).rows
 
 
-def test_the_history_keeps_its_ends_and_stays_small():
-    store = FakeStore()
+def test_a_look_waits_only_so_long_and_the_next_goes_on(store, holder):
+    run = study_run(store, 45)
+    store.takes = 0.15
+    first = holder.look(store, run, patience=0.2)
+    assert (len(first.rows), first.is_read, first.is_whole) == (20, False, False)
+    assert first.reading_sentence() == "Reading rows: 20 of 45."
+    second = holder.look(store, run, patience=0.2)
+    third = holder.look(store, run, patience=0.2)
+    assert [len(one.rows) for one in (first, second, third)] == [20, 40, 45]
+    assert third.is_whole
+    assert not third.reading_sentence()
+    assert store.fetched == 45
+
+
+def test_what_was_looked_at_does_not_change_any_more(store, holder):
+    run = study_run(store, 5, "running")
+    first = holder.look(store, run)
+    store.add_rows(run.id, [{"unit": "u", "row": "match"}])
+    second = holder.look(store, store.get(run.id))
+    assert (len(first.rows), len(second.rows)) == (5, 6)
+
+
+def test_a_row_is_found_by_its_number(store, holder):
+    run = study_run(store, 12)
+    found = holder.look(store, run)
+    assert found.find(11)["place"] == 10
+    assert found.find(13) is None
+    assert found.find(0) is None
+
+
+def test_of_a_run_with_too_many_rows_the_first_are_taken_and_that_is_said(store, holder, monkeypatch):
+    monkeypatch.setattr(run_rows, "MOST_ROWS", 25)
+    found = holder.look(store, study_run(store, 60))
+    assert numbers(found) == list(range(1, 26))
+    assert (found.is_read, found.is_cut, found.is_whole) == (True, True, False)
+    assert "60 rows" in found.cut_sentence()
+    assert "first 25" in found.cut_sentence()
+
+
+def test_of_a_run_with_too_much_in_its_rows_the_first_are_taken(store, holder, monkeypatch):
+    run = study_run(store, 60)
+    holder.look(store, study_run(store, PAGE))
+    monkeypatch.setattr(run_rows, "MOST_BYTES", holder.held()[1] + 1)
+    found = holder.look(store, run)
+    assert len(found.rows) == 2 * PAGE
+    assert found.is_cut
+
+
+def test_rows_that_a_record_counts_and_nobody_has_are_not_waited_for(store, holder):
+    run = study_run(store, 5)
+    found = holder.look(store, dataclasses.replace(run, row_count=9))
+    assert (len(found.rows), found.total, found.is_whole) == (5, 5, True)
+    store.add_rows(run.id, [{"unit": "u", "row": "done"}] * 5)  # it was resumed
+    assert len(holder.look(store, store.get(run.id)).rows) == 10
+
+
+def test_the_run_that_nobody_looked_at_for_longest_is_let_go_first(store):
+    holder = RowHolder(most_rows=40, clock=lambda: store.now)
+    first, second, third = (study_run(store, 20) for _ in range(3))
+    holder.look(store, first)
+    holder.look(store, second)
+    holder.look(store, first)
+    holder.look(store, third)
+    rows, _ = holder.held()
+    assert rows <= 40
+    fetched = store.fetched
+    holder.look(store, first)
+    assert store.fetched == fetched  # it is still there
+    holder.look(store, second)
+    assert store.fetched == fetched + 20
+
+
+def test_bytes_are_bounded_too_and_count_what_was_made(store):
+    one = study_run(store, 20)
+    alone = RowHolder(clock=lambda: store.now)
+    alone.look(store, one)
+    size = alone.held()[1]
+    holder = RowHolder(most_bytes=2 * size, clock=lambda: store.now)
+    found = holder.look(store, one)
+    assert holder.held()[1] == size
+    found.remember("something", lambda: 1)
+    assert holder.held()[1] > size
+    for _ in range(4):
+        holder.look(store, study_run(store, 20))
+        assert holder.held()[1] <= 2 * size
+
+
+def test_two_who_read_large_runs_both_come_to_the_end(store):
+    holder = RowHolder(most_rows=60, clock=lambda: store.now)
+    runs = [study_run(store, 50), study_run(store, 50)]
+    whole = set()
+    for _ in range(30):
+        for run in runs:
+            store.now += 0.1
+            if run.id not in whole and holder.look(store, run, patience=0.0).is_whole:
+                whole.add(run.id)
+            assert holder.held()[0] <= 60
+    assert whole == {run.id for run in runs}
+
+
+def test_what_is_made_of_rows_is_made_once_for_all(store, holder):
+    run = study_run(store, 5)
+    made = []
+    for _ in range(3):
+        found = holder.look(store, run)
+        assert found.remember("sum", lambda: made.append(1) or 5) == 5
+        assert found.remember(("sum", 2), lambda: 6) == 6
+    assert made == [1]
+
+
+def test_while_a_run_lives_what_takes_long_is_made_rarely_and_at_its_end_once_more(store, holder):
+    run = study_run(store, 5, "running")
+    made = []
+
+    def slow():
+        store.now += 2.0
+        made.append(len(made))
+        return len(made)
+
+    holder.look(store, run).remember("slow", slow)
+    for _ in range(30):
+        store.now += 1.0
+        store.add_rows(run.id, [{"unit": "u", "row": "match"}])
+        holder.look(store, store.get(run.id)).remember("slow", slow)
+    assert 2 <= len(made) <= 3
+    store.add_rows(run.id, [{"unit": "u", "row": "done"}])
+    store.change(run.id, status="done")
+    before = len(made)
+    for _ in range(3):
+        holder.look(store, store.get(run.id)).remember("slow", slow)
+    assert len(made) == before + 1
+
+
+def test_what_cannot_be_made_is_said_to_everybody(store, holder):
+    found = holder.look(store, study_run(store, 5))
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            found.remember("ratio", lambda: 1 / 0)
+
+
+def test_two_who_want_the_same_wait_for_one_to_make_it(store, holder):
+    run = study_run(store, 5)
+    made, answers = [], []
+
+    def slow():
+        made.append(1)
+        time.sleep(0.1)
+        return object()
+
+    def ask():
+        answers.append(holder.look(store, run).remember("slow", slow))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert len(set(map(id, answers))) == 1
+
+
+def test_threads_that_read_one_run_together_have_each_row_once(store, holder):
+    run = study_run(store, 500)
+    seen = []
+
+    def look():
+        while not (found := holder.look(store, run, patience=0.0)).is_read:
+            pass
+        seen.append(numbers(found))
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [list(range(1, 501))] * 4
+    assert store.fetched == 500
+
+
+def test_a_store_that_cannot_be_read_is_asked_again_at_the_next_look(store, holder, monkeypatch):
+    run = study_run(store, 5)
+
+    def busy(*_, **__):
+        raise StoreError("The store of runs is too busy to answer.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "row_page", busy)
+        with pytest.raises(StoreError):
+            holder.look(store, run)
+    assert holder.look(store, run).is_whole
+
+
+def test_a_match_is_held_without_its_terms_and_stored_with_them(store):
+    run_id = store.submit(SearchSpecification("m", Query("a")))
+    store.add_rows(run_id, [match_row(" cat", "The"), match_row(" dog", "The", token_ids=[2**64, -1])])
+    store.change(run_id, status="done")
+    held = read_all_rows(store, store.get(run_id)).rows
+    stored = stored_rows(store, run_id)
+    assert [list(row["token_ids"]) for row in held] == [[1, 2, 3], [2**64, -1]]
+    assert not any("token_log_probs" in row for row in held)
+    for slim, full in zip(held, stored, strict=True):
+        assert all(slim[name] == full[name] for name in slim if name != "token_ids")
+        assert full["token_log_probs"] == [-1.0, -1.0, -1.0]
+
+
+def test_a_file_has_the_first_rows_of_a_run(store):
+    run = study_run(store, 45)
+    assert [row["number"] for row in stored_rows(store, run.id)] == list(range(1, 46))
+    assert [row["number"] for row in stored_rows(store, run.id, most=23)] == list(range(1, 24))
+
+
+def test_rows_go_with_their_store():
+    store = CountingStore()
+    read_rows(store, study_run(store, 5))
+    before = len(run_rows._holders)
+    del store
+    gc.collect()
+    assert len(run_rows._holders) == before - 1
+
+
+def test_the_history_of_bounds_keeps_its_ends_and_stays_small(store, holder):
     run = store.runs[store.submit(SearchSpecification("m", Query("a")))]
-    found = RunRows(run.id)
-    found.note(run)
-    assert found.history == []
+    assert holder.look(store, run).history == ()
     for second in range(2000):
         progress = {"seconds_total": float(second), "found_mass": second / 4000, "remaining_mass": 0.5}
-        found.note(dataclasses.replace(run, progress=progress))
-        found.note(dataclasses.replace(run, progress=progress))
+        for _ in range(2):
+            found = holder.look(store, dataclasses.replace(run, progress=progress))
     assert len(found.history) <= 401
     assert found.history[0] == (0.0, 0.0, 0.5)
     assert found.history[-1] == (1999.0, 1999 / 4000, 1999 / 4000 + 0.5)
     assert found.history == sorted(found.history)
 
 
-def test_a_sample_has_no_bounds_to_remember():
-    store = FakeStore()
-    run = store.runs[store.submit(SearchSpecification("m", Query("a"), Sampling(10)))]
-    found = RunRows(run.id)
-    found.note(dataclasses.replace(run, progress={"seconds_total": 1.0, "found_mass": 0.0, "remaining_mass": 1.0}))
-    assert found.history == []
+def test_samples_and_studies_have_no_bounds_to_remember(store, holder):
+    progress = {"seconds_total": 1.0, "found_mass": 0.0, "remaining_mass": 1.0}
+    sample = store.runs[store.submit(SearchSpecification("m", Query("a"), Sampling(10)))]
+    assert holder.look(store, dataclasses.replace(sample, progress=progress)).history == ()
+    study = dataclasses.replace(study_run(store, 1), progress={"seconds_total": 1.0})
+    assert holder.look(store, study).history == ()

@@ -135,28 +135,29 @@ class TestPage:
         assert "could be resumed" in page.error[0].value
 
     def test_a_switch_of_the_view_shows_its_findings_anew(self, dashboard, services, monkeypatch):
-        stands = [False]
+        stands, made = [False], []
+        figures = VIEW.figures
         monkeypatch.setattr(type(VIEW), "switches", lambda view: tuple(stands))
+        monkeypatch.setattr(VIEW, "figures", lambda rows, study: made.append(tuple(stands)) or figures(rows, study))
         run_id = services.store.submit(SPECIFICATION)
         services.store.add_rows(run_id, ROWS)
         services.store.change(run_id, status="done")
         page = opened(dashboard, run_id)
-        before = page.session_state["study_found"]
         page.run()
-        assert page.session_state["study_found"] is before
-        page.toggle(key="bias_end").set_value(True).run()
-        assert page.session_state["study_found"] is before  # a setting of the study is none of its switches
+        page.toggle(key="bias_end").set_value(True).run()  # a setting of the study is none of its switches
+        assert made == [(False,)]
         stands[0] = True
         page.run()
-        assert page.session_state["study_found"] is not before
+        assert made == [(False,), (True,)]
 
     def test_a_store_that_cannot_be_read_for_a_moment_is_asked_again(self, dashboard, services, monkeypatch):
         def busy(*_, **__):
             raise StoreError("The store of runs is too busy to answer.")
 
         run_id = services.store.submit(SPECIFICATION)
-        services.store.change(run_id, status="running")
+        services.store.change(run_id, status="running", row_count=1)
         page = opened(dashboard, run_id)
+        services.store.change(run_id, row_count=2)
         looks = page.session_state["study_looking_looks"]
         with monkeypatch.context() as patched:
             patched.setattr(services.store, "rows", busy)
