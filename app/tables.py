@@ -22,7 +22,7 @@ from app.edits_text import edits_text
 from app.narrative import interval_text
 from app.text import visible
 from engine.runs.export import merge_encodings
-from engine.traversal.summaries import Strings, by_group, group_names
+from engine.traversal.summaries import Strings, by_group, group_names, groups_of
 
 #: What each column tells, for its tooltip.
 COLUMN_HELP = {
@@ -204,7 +204,8 @@ def string_key(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def group_key(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str | None, ...]:
     """The values that a row has of these named groups."""
-    return tuple(row["groups"].get(name) for name in names)
+    groups = groups_of(row)
+    return tuple(groups.get(name) for name in names)
 
 
 def told_apart(table: pd.DataFrame) -> list[str]:
@@ -290,7 +291,7 @@ class _Columns:
 
     def groups_and_edits(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         """The columns of the named groups, and of the edits."""
-        table = {group_column(name): [shown_value(row["groups"].get(name)) for row in rows] for name in self.groups}
+        table = {group_column(name): [shown_value(groups_of(row).get(name)) for row in rows] for name in self.groups}
         if self.edits:
             table["Edits"] = [edits_text(row["edits"]) for row in rows]
         return table

@@ -17,6 +17,7 @@ from app.text import as_html, visible
 from engine.counted import counted
 from engine.runs.records import RunRecord
 from engine.runs.specification import InspectSpecification, SearchSpecification
+from engine.traversal.summaries import groups_of
 
 
 def inspection(specification: SearchSpecification, match: Mapping[str, Any]) -> InspectSpecification:
@@ -146,6 +147,6 @@ def _scores_html(match: Mapping[str, Any], *, sampled: bool) -> str:
         )
     if match.get("ended"):
         pieces.append("<span>the text ends here</span>")
-    for name, value in match.get("groups", {}).items():
+    for name, value in groups_of(match).items():
         pieces.append(f'<span><span class="label">{as_html(name)}</span>{as_html(shown_value(value))}</span>')
     return "".join(pieces)

@@ -46,7 +46,8 @@ def export_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> bytes:
     if format == "csv":
         return _csv(rows)
     if format == "json":
-        return json.dumps([dict(row) for row in rows], ensure_ascii=True, indent=1).encode()
+        # Row by row: all of them in one call would make a list of all their commas, and somebody else wait for it.
+        return b"[\n" + b",\n".join(json.dumps(dict(row), ensure_ascii=True).encode() for row in rows) + b"\n]"
     if format == "parquet":
         # Imported here: of all who import this module, only this needs it, and it is large.
         from engine.runs.parquet import write_parquet

@@ -29,6 +29,7 @@ PAGE_ROWS, PAGE_BYTES = 2_000, 16 << 20
 _BATCH_ROWS, _BATCH_LENGTH = 100, 1 << 18
 #: About what a value takes beside its characters, in bytes.
 _VALUE_BYTES = 40
+_NESTED = frozenset((list, dict))
 
 
 @dataclass(frozen=True)
@@ -94,16 +95,14 @@ def _decoded(texts: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def _held(row: dict[str, Any]) -> dict[str, Any]:
     for name, value in row.items():
-        if type(value) in (list, dict):
+        if type(value) in _NESTED:
             row[name] = _with_tuples(value)
     return row
 
 
 def _with_tuples(value: Any) -> Any:
     if type(value) is list:
-        if not any(type(item) in (list, dict) for item in value):
-            return tuple(value)
-        return tuple(map(_with_tuples, value))
+        return tuple(value if _NESTED.isdisjoint(map(type, value)) else map(_with_tuples, value))
     if type(value) is dict:
         return {name: _with_tuples(item) for name, item in value.items()}
     return value

@@ -34,6 +34,7 @@ from engine.association import (
 )
 from engine.query import Distribution, Sampling
 from engine.statistics import Estimate
+from engine.traversal.summaries import groups_of
 
 Rows = Sequence[Mapping[str, Any]]
 #: What shares are of: the values of some named groups or, without any, a string with its prefix.
@@ -118,7 +119,8 @@ def outcome_of(row: Mapping[str, Any], names: Sequence[str]) -> Outcome:
     """What a row counts for."""
     if not names:
         return row["text"], row["prefix_text"]
-    return tuple(row["groups"].get(name) for name in names)
+    groups = groups_of(row)
+    return tuple(groups.get(name) for name in names)
 
 
 def differences_of_shares(runs: Sequence[SharesOfRun]) -> list[Difference]:

@@ -11,7 +11,8 @@ What a match counts for is its `weight`, times its `count` of draws, whether it 
 search (`Match`). So the share of some matches among others is always a ratio of two such sums. Given the draws of a
 sample it is an estimate with an interval; else it is exact, and low, value and high are the same.
 
-Rows are `Match` as JSON, with or without further fields such as a number, or `Match` itself.
+Rows are `Match` as JSON, with or without further fields such as a number, or `Match` itself. Named groups may also be
+pairs of name and value, as who holds many rows has them.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Strings:
         return StringResult(
             text=text,
             prefix_text=prefix_text,
-            groups=dict(matches[0].get("groups") or {}),
+            groups=groups_of(matches[0]),
             encodings=len(part.encodings),
             canonical_share=_ratio(canonical, part),
             probability=part.probability,
@@ -141,7 +142,7 @@ def by_group(
     scale = _largest_weight(table)
     members: dict[tuple[str | None, ...], list[Mapping[str, Any]]] = {}
     for row in table:
-        groups = row.get("groups") or {}
+        groups = groups_of(row)
         members.setdefault(tuple(groups.get(name) for name in names), []).append(row)
     places = [list(names).index(name) for name in given]
     sums = {values: _sums(own, scale) for values, own in members.items()}
@@ -177,7 +178,12 @@ def noncanonical_share(rows: Rows, draws: int | None = None) -> Estimate:
 
 def group_names(rows: Rows) -> tuple[str, ...]:
     """The named groups that occur in the rows, as they first come."""
-    return tuple(dict.fromkeys(name for row in _as_rows(rows) for name in row.get("groups") or {}))
+    return tuple(dict.fromkeys(name for row in _as_rows(rows) for name in groups_of(row)))
+
+
+def groups_of(row: Mapping[str, Any]) -> dict[str, str | None]:
+    """The named groups of a match, whose "groups" are an object, or the pairs of one."""
+    return dict(row.get("groups") or ())
 
 
 @dataclass

@@ -261,14 +261,17 @@ def test_a_store_that_cannot_be_read_is_asked_again_at_the_next_look(store, hold
 
 def test_a_match_is_held_without_its_terms_and_stored_with_them(store):
     run_id = store.submit(SearchSpecification("m", Query("a")))
-    store.add_rows(run_id, [match_row(" cat", "The"), match_row(" dog", "The", token_ids=[2**64, -1])])
+    store.add_rows(
+        run_id, [match_row(" cat", "The", groups={"who": "cat"}), match_row(" dog", "The", token_ids=[2**64, -1])]
+    )
     store.change(run_id, status="done")
     held = read_all_rows(store, store.get(run_id)).rows
     stored = stored_rows(store, run_id)
     assert [list(row["token_ids"]) for row in held] == [[1, 2, 3], [2**64, -1]]
     assert not any("token_log_probs" in row for row in held)
     for slim, full in zip(held, stored, strict=True):
-        assert all(slim[name] == full[name] for name in slim if name != "token_ids")
+        assert all(slim[name] == full[name] for name in slim if name not in ("token_ids", "groups"))
+        assert dict(slim["groups"]) == full["groups"]
         assert full["token_log_probs"] == [-1.0, -1.0, -1.0]
 
 
