@@ -18,8 +18,8 @@ from app.session import session_name
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
 from engine.errors import RelensError
-from engine.runs.records import RunRecord
-from engine.runs.run_file import MOST_ROWS, SUFFIX, write_run
+from engine.runs.records import MOST_ROWS, RunRecord
+from engine.runs.run_file import SUFFIX, write_run
 from engine.runs.specification import StudySpecification
 from engine.studies.catalogue import STUDIES, study_class
 

@@ -13,6 +13,9 @@ ENDED: tuple[Status, ...] = ("done", "stopped", "failed", "interrupted")
 #: No run has more rows than this, and of an older one that has, no page takes more.
 MOST_ROWS = 100_000
 
+#: Rows at which a worker ends a run: studies with many matches each may have more than a page shows, but not any number.
+LONGEST_RUN = 1_000_000
+
 
 @dataclass(frozen=True)
 class RunRecord:

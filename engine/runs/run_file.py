@@ -31,7 +31,7 @@ from typing import Any
 
 from engine.errors import LimitError, QueryError
 from engine.runs.database import to_text
-from engine.runs.records import ENDED, RunRecord, Status
+from engine.runs.records import ENDED, MOST_ROWS, RunRecord, Status
 from engine.runs.run_file_checks import check_rows, checked_progress, checked_time, checked_versions, checked_words
 from engine.runs.specification import (
     InspectSpecification,
@@ -42,9 +42,9 @@ from engine.runs.specification import (
 SUFFIX = ".relens"
 FORMAT_VERSION = 1
 
-#: What a file may hold: bytes once unpacked, bytes of a line, rows, and values in all. The last bounds the memory that
-#: a file takes once it is read: an empty list is two bytes there and sixty here.
-MOST_BYTES, LONGEST_LINE, MOST_ROWS, MOST_VALUES = 128 << 20, 8 << 20, 500_000, 8_000_000
+#: What a file may hold: bytes once unpacked, bytes of a line, and values in all. The last bounds the memory that a file
+#: takes once it is read: an empty list is two bytes there and sixty here. Of rows it holds as many as a page takes.
+MOST_BYTES, LONGEST_LINE, MOST_VALUES = 128 << 20, 8 << 20, 8_000_000
 
 _NO_RUN = "This is no file of a run, or it is damaged."
 

@@ -17,8 +17,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from engine.errors import LimitError
 from engine.query import Record
 from engine.runs.patience import patiently
+from engine.runs.records import LONGEST_RUN
 from engine.runs.services import Account, RunningSearch
 from engine.runs.store import Store
 
@@ -36,21 +38,31 @@ def carry_out_search(
     should_leave: Callable[[], bool],
     figures: Callable[[], Mapping[str, Any]],
     interlude: Interlude,
+    rows_before: int = 0,
 ) -> None:
     """Run `search` to its end, or until `should_leave`; everything found is in the store when this returns.
 
-    figures: the latest use of the device, written with each batch. Raises what the search raises, after what was
-    found before is written, and `StoreError` when the store refuses a batch for longer than `patiently` has patience.
+    figures: the latest use of the device, written with each batch. rows_before: of the run, where it goes on with one
+    that was cut short. Raises what the search raises, after what was found before is written, `LimitError` for a run
+    that is longer than `LONGEST_RUN`, and `StoreError` when the store refuses a batch for longer than `patiently` has
+    patience.
     """
+    rows = rows_before
     poll_seconds = FIRST_POLL_SECONDS
     last_write = 0.0
     while not search.finished and not should_leave():
         matches = search.poll(poll_seconds)
+        rows += len(matches)
         if matches:
             poll_seconds = POLL_SECONDS
         if matches or time.monotonic() - last_write >= PROGRESS_SECONDS:
             _write(store, run_id, matches, search.progress, figures())
             last_write = time.monotonic()
+        if rows >= LONGEST_RUN:
+            raise LimitError(
+                f"A run ends at {LONGEST_RUN:,} rows; those found so far are kept. From Python there is no such limit.",
+                limit="rows",
+            )
         interlude()
     _write(store, run_id, (), search.progress, figures())
 

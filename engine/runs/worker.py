@@ -205,6 +205,7 @@ class Worker:
             self._leaving(),
             lambda: self._pulse.figures,
             lambda: None if model is None else self._answer_inspections(run.model, model),
+            run.row_count,
         )
         if not search.finished or search.progress.ended == "stopped":
             raise Left

@@ -294,3 +294,11 @@ def test_a_worker_ends_with_the_process_it_belongs_to(store, start_worker):
     parent.kill()
     assert child.wait(20) == 0
     assert status(store, run_id) == "interrupted"
+
+
+def test_a_run_that_never_ends_is_ended_at_so_many_rows(store, worker, monkeypatch):
+    monkeypatch.setattr("engine.runs.searching.LONGEST_RUN", 5)
+    run = ends(store, store.submit(specification("forever")))
+    assert run.status == "failed"
+    assert "A run ends at 5 rows; those found so far are kept." in run.error
+    assert 5 <= run.row_count == len(store.rows(run.id))
