@@ -10,10 +10,10 @@ Status = Literal["queued", "running", "done", "stopped", "failed", "interrupted"
 
 ENDED: tuple[Status, ...] = ("done", "stopped", "failed", "interrupted")
 
-#: No run has more rows than this, and of an older one that has, no page takes more.
+#: A page takes so many rows of a run, and so does a file of one.
 MOST_ROWS = 100_000
 
-#: Rows at which a worker ends a run: studies with many matches each may have more than a page shows, but not any number.
+#: Rows at which a worker ends a run: a study may find more than a page shows, but not any number.
 LONGEST_RUN = 1_000_000
 
 
