@@ -32,8 +32,10 @@ WORKDIR /relens
 COPY --from=build /relens/.venv .venv
 COPY --from=build /relens/cache cache
 COPY . .
-# Beside the model the server writes its log and its locks: others may add to the folder, and change only what is theirs.
-RUN python -m compileall -q app engine pages && chmod 1777 cache
+# Beside the model the server writes its log and its lock: anybody may add to that folder, and change only what is theirs.
+RUN python -m compileall -q app engine pages \
+ && chmod -R a+rX,go-w app assets engine pages .streamlit \
+ && chmod 1777 cache
 ENV PATH=/relens/.venv/bin:$PATH PYTHONUNBUFFERED=1 \
     RELENS_CACHE=/relens/cache RELENS_DATA=/data HF_HOME=/data/huggingface
 USER relens

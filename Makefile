@@ -13,7 +13,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --on
 TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
-.PHONY: help run lock setup setup-dev model graphviz chromium test check unit-tests model-tests browser-tests benchmarks format clean
+.PHONY: help run lock setup setup-dev model graphviz chromium tini test check unit-tests model-tests browser-tests benchmarks format clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -68,6 +68,9 @@ graphviz:
 chromium:
 	$(call debian_package,$(or $(RELENS_CHROMIUM),chromium),chromium fonts-dejavu-core,There is no Chromium on this machine (apt install chromium; or set RELENS_CHROMIUM): the browser tests will fail.)
 
+tini:
+	$(call debian_package,tini,tini,There is no tini on this machine (apt install tini): the test of the container's process 1 is skipped.)
+
 # --- what is tested --------------------------------------------------------------------------------------
 
 test: check unit-tests model-tests browser-tests
@@ -84,7 +87,7 @@ unit-tests: setup-dev graphviz
 model-tests: setup-dev model
 	@$(BIN)/pytest -m model
 
-browser-tests: setup-dev model graphviz chromium
+browser-tests: setup-dev model graphviz chromium tini
 	@$(BIN)/pytest -m browser
 
 # --- other -----------------------------------------------------------------------------------------------
