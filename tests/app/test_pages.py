@@ -213,7 +213,7 @@ class TestRun:
         assert run_of(workbench) == run.id
 
     def test_a_full_queue_is_one_sentence(self, workbench, services, monkeypatch):
-        def full(specification):
+        def full(specification, session):
             raise LimitError("32 runs wait already.", limit="RELENS_QUEUE")
 
         monkeypatch.setattr(services.store, "submit", full)

@@ -43,7 +43,7 @@ def test_what_is_excluded_is_no_example(byte_tokenizer, monkeypatch):
     query = Query(" (cat|dog|hen)", prefix="the", exclude=Exclude(words=("dog",)))
     assert preview_query(query, byte_tokenizer).strings == "2"
     monkeypatch.setattr("engine.language.exclusion.MOST_WORK", 0)
-    preview = preview_query(query, byte_tokenizer)
+    preview = preview_query(query, byte_tokenizer, compiler=compile_language)
     assert preview.strings == "at most 3", "they are still in the automaton"
     assert sorted(preview.examples) == ["the cat", "the hen"]
 
