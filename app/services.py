@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import streamlit as st
 
 from app.live_preview import LivePreview
+from app.runs.questions import Questions
 from app.shared import shared
 from engine import settings
 from engine.errors import RelensError
@@ -34,6 +35,11 @@ class Services:
     previewer: Previewer
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(32, "preview"))
     drawers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "dot"))
+
+    @cached_property
+    def questions(self) -> Questions:
+        """What the runs of the store asked, in a line each."""
+        return Questions(self.store)
 
     @property
     def screens(self) -> ScreenStore:

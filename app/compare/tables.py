@@ -55,12 +55,13 @@ def setting_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        return shortened(shown_text(value) or "(empty)", _LONGEST)
+        return shown_text(shortened(value, _LONGEST)) or "(empty)"
     if isinstance(value, (int, float)):
         return f"{value:,}"
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) and "," not in item for item in value):
-        return shortened(", ".join(shown_text(item) for item in value), _LONGEST)
-    return shortened(visible(json.dumps(value, ensure_ascii=False), spaces=False), _LONGEST)
+        # Each item takes a comma and a blank at least, so those beyond would not be seen.
+        return shortened(", ".join(shown_text(shortened(item, _LONGEST)) for item in value[:_LONGEST]), _LONGEST)
+    return visible(shortened(json.dumps(value, ensure_ascii=False), _LONGEST), spaces=False)
 
 
 def strings_table(strings: Sequence[FoundString], runs: int, start: int = 0, stop: int | None = None) -> pd.DataFrame:

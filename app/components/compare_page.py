@@ -30,11 +30,13 @@ from app.text import as_html, as_markdown
 from engine.counted import counted
 from engine.errors import QueryError, RelensError
 from engine.runs.comparison import Setting, circumstances, settings_of
+from engine.runs.listed_runs import ListedRun
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification, StudySpecification
 
 MOST_COMPARED = 6
 _OFFERED = 200
+_LONGEST_TITLE = 60
 _LOOK_EVERY = 3.0
 
 
@@ -76,13 +78,16 @@ def _chosen(services: Services) -> list[RunRecord]:
     if missing:
         show_warning(f"Not in the store (any more): {', '.join(missing)}.")
     here = {run_id: run for run_id, run in named.items() if run is not None}
-    offered = here | {run.id: run for run in services.store.find(limit=_OFFERED)}
+    listed = services.store.listed(limit=_OFFERED)
+    titles = dict(zip([run.id for run in listed], services.questions.titles(listed, _LONGEST_TITLE), strict=True))
+    titles |= {run.id: title(run, _LONGEST_TITLE) for run in here.values()}
+    offered: dict[str, RunRecord | ListedRun] = here | {run.id: run for run in listed}
     # Under a key of the address, so that another link fills the field with its own runs.
     chosen = st.multiselect(
         "Runs",
         list(offered),
         default=list(here),
-        format_func=lambda run_id: f"{title(offered[run_id], 60)} · {variety_name(offered[run_id])} · {run_id[:6]}",
+        format_func=lambda run_id: f"{titles[run_id]} · {variety_name(offered[run_id])} · {run_id[:6]}",
         max_selections=MOST_COMPARED,
         key=f"compared_{'_'.join(here)}",
         placeholder="choose two or more",

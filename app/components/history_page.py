@@ -27,6 +27,7 @@ from app.text import as_markdown
 from engine import settings
 from engine.counted import counted
 from engine.errors import RelensError
+from engine.runs.listed_runs import ListedRun
 from engine.runs.records import RunRecord
 
 MOST_CHOSEN = 6
@@ -63,11 +64,13 @@ def _history(services: Services) -> None:
         if not total and filters.is_empty:
             _empty()
             return
-        listed, runs = _page(services, filters, total)
-        chosen = _chosen(services, listed, runs, filters)
+        ticked, runs = _page(services, filters, total)
+        chosen: list[RunRecord] = []
         if filters.deleted:
-            bin_of_run(services, chosen, total)
-        elif len(chosen) == 1:
+            bin_of_run(services, ticked, total)
+        else:
+            chosen = _chosen(services, ticked, runs)
+        if len(chosen) == 1:
             run_details(services, chosen[0])
         elif chosen:
             runs_chosen(services, chosen, choose)
@@ -152,8 +155,8 @@ def _days() -> str:
     return counted(round(settings.keep_deleted_seconds() / 86_400), "day")
 
 
-def _page(services: Services, filters: Filters, total: int) -> tuple[Any, list[RunRecord]]:
-    """The list; what is ticked in it, and its runs."""
+def _page(services: Services, filters: Filters, total: int) -> tuple[list[ListedRun], list[ListedRun]]:
+    """The list; the runs that are ticked in it, and all of its runs."""
     if not total:
         st.caption("No run is like this. Take a word or a filter away.")
         return [], []
@@ -165,18 +168,18 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[Any, list[R
     with right:
         page = st.pagination(number, key="sheet", bind="query-params") if number > 1 else 1
     page = min(max(int(page), 1), number)
-    runs = services.store.find(**filters.wanted(), limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
+    runs = services.store.listed(**filters.wanted(), limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
     with left:
         shown = f"{(page - 1) * _A_PAGE + 1:,}–{(page - 1) * _A_PAGE + len(runs):,} of " if number > 1 else ""
         st.caption(f"{shown}{counted(total, 'run')}")
     if st.query_params.get(CHOSEN, "") != st.session_state.get(_ADDRESS):
         _begin_anew()  # somebody came by another link
     asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
-    table = runs_table(runs)
+    table = runs_table(runs, services.questions.titles(runs))
     # Ticks are places in the list: another list begins with those that are in the address.
     key = hashlib.sha256(repr([run.id for run in runs]).encode()).hexdigest()[:12]
     with where:
-        ticked = st.dataframe(
+        event: Any = st.dataframe(
             table,
             key=f"history_{key}_{st.session_state[_TIMES]}",
             on_select="rerun",
@@ -199,18 +202,15 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[Any, list[R
                 "Time": st.column_config.TextColumn(help=COLUMN_HELP["Time"]),
             },
         )
-    return ticked["selection"]["rows"], runs
+    return [runs[place] for place in event["selection"]["rows"] if place < len(runs)], runs
 
 
-def _chosen(services: Services, ticked: list[int], runs: list[RunRecord], filters: Filters) -> list[RunRecord]:
+def _chosen(services: Services, ticked: Sequence[ListedRun], runs: Sequence[ListedRun]) -> list[RunRecord]:
     """What is ticked here, and what was chosen elsewhere and is still there; kept in the address."""
-    here = [runs[place] for place in ticked if place < len(runs)]
     listed = {run.id for run in runs}
-    if filters.deleted:
-        return here
     asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
-    elsewhere = [services.store.get(run_id) for run_id in asked if run_id not in listed]
-    found = {run.id: run for run in [*elsewhere, *here] if run is not None}
+    wanted = [*(run_id for run_id in asked if run_id not in listed), *(run.id for run in ticked)]
+    found = {run.id: run for run in map(services.store.get, wanted) if run is not None}
     # In the order in which they were chosen: the first is what others are compared with.
     order = [run_id for run_id in asked if run_id in found] + [run_id for run_id in found if run_id not in asked]
     order = order[:MOST_CHOSEN]

@@ -18,6 +18,7 @@ from app.session import session_name
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
 from engine.errors import RelensError
+from engine.runs.listed_runs import ListedRun
 from engine.runs.records import MOST_ROWS, RunRecord
 from engine.runs.run_file import SUFFIX, write_run
 from engine.runs.specification import StudySpecification
@@ -79,7 +80,7 @@ def runs_chosen(services: Services, runs: Sequence[RunRecord], choose: Callable[
             )
 
 
-def bin_of_run(services: Services, chosen: Sequence[RunRecord], total: int) -> None:
+def bin_of_run(services: Services, chosen: Sequence[ListedRun], total: int) -> None:
     """The deleted runs that are chosen, to be restored; and the bin, to be emptied."""
     if not total:
         return
@@ -129,7 +130,7 @@ def facts_html(run: RunRecord) -> str:
     ]
     lines = [f"<p><b>{as_html(title(run, 200))}</b></p>"]
     if run.name:
-        lines.append(f'<p class="minor"><code>{as_html(shortened(question(run), 300))}</code></p>')
+        lines.append(f'<p class="minor"><code>{as_html(question(run, 300))}</code></p>')
     lines.append(f'<p class="minor">{as_html(" · ".join(fact for fact in facts if fact))}</p>')
     if run.error:
         lines.append(f'<p class="minor">{as_html(run.error)}</p>')

@@ -14,7 +14,6 @@ import streamlit as st
 from app.components.messages import show_error
 from app.runs.described import question
 from app.services import Services
-from app.text import shortened
 from engine.errors import RelensError
 from engine.runs.history import LONGEST_NAME, LONGEST_NOTE
 from engine.runs.records import RunRecord
@@ -31,7 +30,7 @@ def run_words(services: Services, run: RunRecord) -> None:
             "Name",
             max_chars=LONGEST_NAME,
             key=name,
-            placeholder=shortened(question(run), 60),
+            placeholder=question(run, 60),
             help="What the run is called in the list and in comparisons; without one, it is called by its question.",
             on_change=_write,
             args=(name, lambda text: services.store.rename(run.id, text)),

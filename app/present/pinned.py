@@ -33,6 +33,8 @@ from engine.studies.study import Study
 
 #: Sentences of a verdict that a speaker's notes go on with.
 _ALSO = 6
+#: Of a prefix and a pattern so many characters are shown and said.
+_LONGEST_PART = 250
 
 
 def study_finding(run: RunRecord, study: Study, figure: Figure, verdict: Sequence[str], notice: str) -> Finding:
@@ -164,14 +166,15 @@ def best_sentence(texts: Sequence[str], probabilities: Sequence[float]) -> str:
 
 
 def query_text(query: object) -> str:
-    """Prefix and pattern as they were typed, with a mark between them."""
+    """The beginnings of prefix and pattern as they were typed, with a mark between them."""
     described = query if isinstance(query, dict) else {}
-    prefix, pattern = str(described.get("prefix", "")), str(described.get("pattern", ""))
+    prefix, pattern = (shortened(str(described.get(part, "")), _LONGEST_PART) for part in ("prefix", "pattern"))
     return f"{prefix} ▸{pattern}" if prefix else pattern
 
 
 def question_of(prefix: str, pattern: str) -> str:
-    """What a search asks, as a sentence."""
+    """What a search asks, as a sentence, by the beginnings of its prefix and its pattern."""
+    prefix, pattern = shortened(prefix, _LONGEST_PART), shortened(pattern, _LONGEST_PART)
     if prefix:
         return f"which texts that match {pattern.strip()} would it write after “{prefix}”?"
     return f"which texts that match {pattern.strip()} would it write?"

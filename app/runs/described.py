@@ -5,17 +5,23 @@
 
 The bar stands where the prefix ends and the pattern begins, as on the command line. Everything is plain text; whoever
 shows it escapes it for its place.
+
+A line shows some ninety characters of what may be a megabyte. So a text is cut first, and what is done sign by sign
+(making blanks visible, masking words) is done to the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from app.narrative import duration_text
+from app.studies.masked_view import MaskedView
 from app.study_snippets import differing_settings
 from app.study_views import study_views
 from app.text import shortened, visible
 from engine.errors import QueryError
+from engine.runs.listed_runs import ListedRun
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification, StudySpecification
 from engine.studies.catalogue import STUDIES, study_class
@@ -31,8 +37,12 @@ STATUSES = {
     "interrupted": "Interrupted",
 }
 
-_LONGEST = 90
+#: A line of a list has so many characters.
+LONGEST_LINE = 90
 _SETTINGS_TOLD = 3
+_LONGEST_SETTING, _PARTS_TOLD = 40, 4
+#: Of a setting so many characters are read: a word to be masked that begins in what is shown may end beyond it.
+_READ_OF_SETTING = 5 * _LONGEST_SETTING
 
 
 def variety_names() -> dict[str, str]:
@@ -40,28 +50,39 @@ def variety_names() -> dict[str, str]:
     return SEARCHES | {kind: study_class(kind).title for kind in STUDIES}
 
 
-def variety_name(run: RunRecord) -> str:
+def variety_name(run: RunRecord | ListedRun) -> str:
     """What the run's variety is called."""
     return variety_names().get(run.variety, run.kind.capitalize())
 
 
-def title(run: RunRecord, longest: int = _LONGEST) -> str:
+def title(run: RunRecord, longest: int = LONGEST_LINE) -> str:
     """The run's name or, where it has none, what it asked; in one line of at most `longest` characters."""
-    return shortened(visible(run.name, spaces=False) or question(run), longest)
+    return named(run, longest) or question(run, longest)
 
 
-def question(run: RunRecord) -> str:
-    """What was asked, in one line. Words that a study masks are masked."""
+def named(run: RunRecord | ListedRun, longest: int = LONGEST_LINE) -> str:
+    """The run's name in one line of at most `longest` characters; "" where it has none."""
+    return _line(run.name, longest)
+
+
+def question(run: RunRecord, longest: int = LONGEST_LINE) -> str:
+    """What was asked, in one line of at most `longest` characters. Words that a study masks are masked."""
+    return question_of(run, run.specification, longest)
+
+
+def question_of(run: RunRecord | ListedRun, specification: Mapping[str, Any], longest: int = LONGEST_LINE) -> str:
+    """The same of a run whose specification was read by itself."""
     if run.kind == SearchSpecification.kind:
-        query = run.specification.get("query", {})
-        prefix, pattern = str(query.get("prefix", "")), str(query.get("pattern", ""))
-        return visible(f"{prefix}|{pattern}" if prefix else pattern, spaces=False)
+        query = specification.get("query", {})
+        # One character more than there is room for says that something is missing.
+        prefix, pattern = (str(query.get(part, ""))[: longest + 1] for part in ("prefix", "pattern"))
+        return _line(f"{prefix}|{pattern}" if prefix else pattern, longest)
     if run.kind == StudySpecification.kind:
-        return _study_question(run)
-    return run.kind.capitalize()
+        return _study_question(run, specification, longest)
+    return _line(run.kind.capitalize(), longest)
 
 
-def seconds_spent(run: RunRecord) -> float | None:
+def seconds_spent(run: RunRecord | ListedRun) -> float | None:
     """How long the run has worked, in seconds; None where it has not begun."""
     if "seconds_total" in run.progress:
         return float(run.progress["seconds_total"])
@@ -70,30 +91,48 @@ def seconds_spent(run: RunRecord) -> float | None:
     return max(0.0, run.ended - run.started)
 
 
-def spent_text(run: RunRecord) -> str:
+def spent_text(run: RunRecord | ListedRun) -> str:
     """The same in words, "" where it has not begun."""
     seconds = seconds_spent(run)
     return "" if seconds is None else duration_text(seconds)
 
 
-def _study_question(run: RunRecord) -> str:
+def _line(text: str, longest: int) -> str:
+    """`text` in one line, cut before its signs are looked at."""
+    return visible(shortened(text, longest), spaces=False)
+
+
+def _study_question(run: RunRecord | ListedRun, specification: Mapping[str, Any], longest: int) -> str:
     try:
-        study = StudySpecification.from_json(run.specification).study
+        study = StudySpecification.from_json(specification).study
     except QueryError:
         return variety_name(run)
-    view = study_views().get(run.variety)
     settings = differing_settings(study)
-    mask = view.mask(study) if view is not None else None
-    if mask is not None:
-        (settings,) = mask.rows([settings])
-    told = [f"{name.replace('_', ' ')} {_value(value)}" for name, value in settings.items()]
-    more = f", {len(told) - _SETTINGS_TOLD} more" if len(told) > _SETTINGS_TOLD else ""
-    named = ", ".join(told[:_SETTINGS_TOLD]) + more
-    return visible(f"{study.title} ({named})" if told else study.title, spaces=False)
+    told = {name: _beginning(settings[name]) for name in list(settings)[:_SETTINGS_TOLD]}
+    view = study_views().get(run.variety)
+    if isinstance(view, MaskedView):
+        # Whatever this reader chose to see on the study's own page: a line of a list is shown to others too.
+        (told,) = view.masker(study).rows([told])
+    shown = ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in told.items())
+    more = f", {len(settings) - len(told)} more" if len(settings) > len(told) else ""
+    return _line(f"{study.title} ({shown}{more})" if told else study.title, longest)
+
+
+def _beginning(value: Any) -> Any:
+    """As much of a setting as is read; a list of other things than texts and numbers as how many there are."""
+    if isinstance(value, str):
+        return value[:_READ_OF_SETTING]
+    if isinstance(value, Mapping):
+        return {name[:_READ_OF_SETTING]: _beginning(value[name]) for name in list(value)[:_PARTS_TOLD]}
+    if isinstance(value, (list, tuple)):
+        parts = value[: _PARTS_TOLD + 1]
+        plain = all(isinstance(part, (str, int, float)) for part in parts)
+        return [_beginning(part) for part in parts] if plain else f"({len(value)})"
+    return value
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        plain = all(isinstance(item, (str, int, float)) for item in value)
-        return "/".join(map(str, value[:4])) + ("/…" if len(value) > 4 else "") if plain else f"({len(value)})"
-    return shortened(str(value), 40)
+    if isinstance(value, list):
+        parts = [shortened(str(part), _LONGEST_SETTING) for part in value[:_PARTS_TOLD]]
+        return "/".join(parts) + ("/…" if len(value) > _PARTS_TOLD else "")
+    return shortened(str(value), _LONGEST_SETTING)

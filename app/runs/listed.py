@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from app.runs.described import STATUSES, spent_text, title, variety_name
-from engine.runs.records import RunRecord
+from app.runs.described import STATUSES, spent_text, variety_name
+from app.text import shortened
+from engine.runs.listed_runs import ListedRun
 
 #: What each column tells, for its tooltip.
 COLUMN_HELP = {
@@ -42,7 +43,7 @@ class Filters:
         return self == Filters()
 
     def wanted(self) -> dict[str, Any]:
-        """The same as arguments of `Store.find` and `Store.count`."""
+        """The same as arguments of `Store.listed` and `Store.count`."""
         return {
             "text": self.text,
             "varieties": self.varieties,
@@ -53,18 +54,22 @@ class Filters:
         }
 
 
-def runs_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
-    """One line a run, in the order given."""
+#: The name of a model may be the path of a folder; of a run that was imported, anything.
+_LONGEST_MODEL = 80
+
+
+def runs_table(runs: Sequence[ListedRun], titles: Sequence[str]) -> pd.DataFrame:
+    """One line a run, in the order given. titles: what each is called."""
     return pd.DataFrame(
         {
             "★": ["★" if run.pinned else "" for run in runs],
-            "Run": [("⤓ " if run.origin is not None else "") + title(run) for run in runs],
+            "Run": [("⤓ " if run.origin is not None else "") + title for run, title in zip(runs, titles, strict=True)],
             "Kind": [variety_name(run) for run in runs],
             "Status": [STATUSES[run.status] for run in runs],
             "Asked": [datetime.fromtimestamp(run.created, UTC) for run in runs],
             "Rows": [run.row_count for run in runs],
             "Time": [spent_text(run) for run in runs],
-            "Model": [run.model for run in runs],
+            "Model": [shortened(run.model, _LONGEST_MODEL) for run in runs],
         }
     )
 

@@ -20,6 +20,7 @@ import sqlalchemy as sql
 from engine import settings
 from engine.errors import LimitError, QueryError
 from engine.runs.database import from_text, runs_table
+from engine.runs.listed_runs import COLUMNS, ListedRun, listed_run
 from engine.runs.records import ENDED, RunRecord
 from engine.runs.search_words import ESCAPE, like_patterns, search_words
 from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, run_record
@@ -51,15 +52,36 @@ class History(StorePart):
         the others. Pinned ones first, then the newest; inspections are never among them.
         """
         conditions = _conditions(text, kinds, varieties, statuses, models, pinned, deleted)
-        query = (
-            sql.select(runs_table)
-            .where(*conditions)
-            .order_by(runs_table.c.pinned.desc(), runs_table.c.sequence.desc())
-            .limit(limit)
-            .offset(offset)
-        )
+        query = _in_order(sql.select(runs_table).where(*conditions), limit, offset)
         with self._database.reading() as connection:
             return [run_record(row) for row in connection.execute(query).mappings()]
+
+    def listed(
+        self,
+        text: str = "",
+        *,
+        kinds: Collection[str] = (),
+        varieties: Collection[str] = (),
+        statuses: Collection[str] = (),
+        models: Collection[str] = (),
+        pinned: bool | None = None,
+        deleted: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[ListedRun]:
+        """The same runs in the same order as `find`, without their specifications."""
+        conditions = _conditions(text, kinds, varieties, statuses, models, pinned, deleted)
+        columns = [runs_table.c[name] for name in COLUMNS]
+        query = _in_order(sql.select(*columns).where(*conditions), limit, offset)
+        with self._database.reading() as connection:
+            return [listed_run(row) for row in connection.execute(query).mappings()]
+
+    def specification(self, run_id: str) -> dict[str, Any] | None:
+        """What was asked of a run, also of one in the bin; None where there is no run of that id (any more)."""
+        query = sql.select(runs_table.c.specification).where(runs_table.c.id == run_id)
+        with self._database.reading() as connection:
+            found = connection.scalar(query)
+        return None if found is None else from_text(found)
 
     def count(
         self,
@@ -190,6 +212,11 @@ def clean_text(text: str, longest: int, what: str) -> str:
             f"The {what} of a run may have {longest:,} characters; this one has {len(text):,}.", limit=what
         )
     return text
+
+
+def _in_order(query: sql.Select[Any], limit: int, offset: int) -> sql.Select[Any]:
+    """Pinned runs first, then the newest."""
+    return query.order_by(runs_table.c.pinned.desc(), runs_table.c.sequence.desc()).limit(limit).offset(offset)
 
 
 def _conditions(

@@ -7,9 +7,12 @@ import math
 
 import pytest
 
+from app import tables
+from app.compare import tables as tables_of_runs
 from app.compare.charts import overlaid_shares, scatter
 from app.compare.tables import setting_name, setting_value, shares_table, strings_table, wide_shares
 from app.compare.words import letter, listed, power_text
+from app.text import visible
 from engine.query import Distribution, Query, Sampling, ShortestPath
 from engine.runs.agreement import side_by_side
 from engine.runs.comparison import ABSENT
@@ -218,6 +221,21 @@ WORDS = [
 @pytest.mark.parametrize(("value", "shown"), WORDS)
 def test_settings_in_words(value, shown):
     assert setting_value(value) == shown
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a\n" * 500_000, " " * 1_000_000, ["a\n" * 10_000] * 100, [["a\n"] * 1_000] * 100],
+    ids=["text", "blanks", "texts", "lists"],
+)
+def test_of_a_long_setting_only_what_is_shown_is_read(value, monkeypatch):
+    read = []
+    for module in (tables_of_runs, tables):
+        monkeypatch.setattr(module, "visible", lambda text, **how: read.append(len(text)) or visible(text, **how))
+    shown = setting_value(value)
+    assert shown.endswith("…")
+    assert len(shown) <= 300
+    assert all(length <= 300 for length in read)
 
 
 def test_names():

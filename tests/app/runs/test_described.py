@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from app.components.run_details import facts_html, fingerprint_sentence
+from app.runs import described
 from app.runs.described import question, seconds_spent, spent_text, title, variety_name, variety_names
 from app.runs.listed import ids_of, pages, runs_table
+from app.text import shortened, visible
 from engine.query import Query, Sampling
 from engine.runs.specification import SearchSpecification, StudySpecification
 from engine.studies.bias import BiasStudy
@@ -58,11 +62,51 @@ def test_time_is_that_of_the_work():
     assert seconds_spent(dataclasses.replace(SEARCH, progress={"seconds_total": 1.5}, started=1.0, ended=9.0)) == 1.5
 
 
+def test_of_a_long_question_only_what_is_shown_is_read(monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        described, "visible", lambda text, spaces: read.append(len(text)) or visible(text, spaces=spaces)
+    )
+    long = "a\n" * 500_000
+    query = {"prefix": long, "pattern": long}
+    shown = question(dataclasses.replace(SEARCH, specification={"kind": "search", "query": query}), 50)
+    assert shown == visible(long[:49], spaces=False) + "…"
+    study = TriggerStudy(targets=("you idiot " + "a " * 100, "idiot"))
+    assert "i····" in question(record(StudySpecification("m", study), "triggers"))
+    assert max(read) <= 90
+
+
+@given(st.text(max_size=12), st.text(max_size=12), st.integers(1, 30))
+def test_cutting_first_shows_what_cutting_last_would(prefix, pattern, longest):
+    run = record(SearchSpecification("m", Query("a")), "shortest_path")
+    run = dataclasses.replace(run, specification={"query": {"prefix": prefix, "pattern": pattern}})
+    whole = visible(f"{prefix}|{pattern}" if prefix else pattern, spaces=False)
+    assert question(run, longest) == shortened(whole, longest)
+
+
+@given(st.integers(0, 120), st.sampled_from(["idiot", "idiots", "id iot"]))
+@example(19, "idiot")
+def test_a_word_that_is_masked_is_masked_wherever_the_text_is_cut(before, word):
+    study = TriggerStudy(targets=("a " * before + word + " a", "b"))
+    shown = question(record(StudySpecification("m", study), "triggers"))
+    assert "targets a" in shown or before == 0
+    assert "id" not in shown
+    assert "iot" not in shown
+
+
+def test_a_setting_that_is_a_list_of_lists_is_counted_and_others_are_begun():
+    assert described._value(described._beginning([[1], [2]])) == "(2)"
+    assert described._value(described._beginning(["a" * 50, 2, 3.5, True, "e"])) == "a" * 39 + "…/2/3.5/True/…"
+    assert described._value(described._beginning({"top_k": 40, "top_p": None})) == "{'top_k': 40, 'top_p': None}"
+
+
 def test_the_table_marks_pinned_and_imported_runs():
-    table = runs_table([dataclasses.replace(SEARCH, pinned=True), dataclasses.replace(STUDY, origin={"id": "x"})])
+    runs = [dataclasses.replace(SEARCH, pinned=True), dataclasses.replace(STUDY, origin={"id": "x"}, model="m" * 500)]
+    table = runs_table(runs, ["a|b", "Bias"])
     assert list(table["★"]) == ["★", ""]
-    assert [text[:2] for text in table["Run"]] == ["a|", "⤓ "]
-    assert len(runs_table([])) == 0
+    assert list(table["Run"]) == ["a|b", "⤓ Bias"]
+    assert table["Model"][1] == "m" * 79 + "…"
+    assert len(runs_table([], [])) == 0
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from engine.errors import LimitError, QueryError
 from engine.query import Distribution, Query, Sampling, ShortestPath
 from engine.runs import history as history_module
+from engine.runs.listed_runs import COLUMNS
 from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
 from engine.studies.bias import BiasStudy
 from tests.engine.runs.fakes import specification
@@ -76,6 +79,30 @@ def test_filters_order_and_pages(store):
     assert store.count(models=("model1",)) == 4
     store.pin(runs[1], False)
     assert store.count(pinned=True) == 0
+
+
+def test_a_list_has_the_same_runs_in_the_same_order_without_what_they_asked(store):
+    for place in range(5):
+        run_id = store.submit(SearchSpecification(f"model{place % 2}", Query("cats")))
+    store.pin(run_id)
+    store.rename(run_id, "Mine")
+    store.claim("w")
+    for wanted in (
+        {},
+        {"text": "cats mine"},
+        {"models": ("model0",)},
+        {"statuses": ("running",)},
+        {"limit": 2, "offset": 1},
+    ):
+        listed = store.listed(**wanted)
+        assert [dataclasses.asdict(run) for run in listed] == [
+            {name: value for name, value in dataclasses.asdict(run).items() if name in COLUMNS}
+            for run in store.find(**wanted)
+        ]
+        assert [run.is_live for run in listed] == [run.is_live for run in store.find(**wanted)]
+    assert "specification" not in COLUMNS
+    assert store.specification(run_id) == store.get(run_id).specification
+    assert store.specification("nothing") is None
 
 
 def test_statuses(store):

@@ -1,0 +1,82 @@
+"""What runs asked is read once, and shown as long as a list has room for."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from app.runs.listed import runs_table
+from app.runs.questions import Questions
+from engine.query import Query
+from engine.runs.database import runs_table as runs_of_database
+from engine.runs.database import to_text
+from engine.runs.specification import SearchSpecification, StudySpecification, specification_to_json
+from engine.studies.bias import BiasStudy
+
+
+def asked_long_ago(store, pattern):
+    """A run of a store that was written when a pattern might have any length."""
+    run_id = store.submit(SearchSpecification("m", Query("a")))
+    specification = specification_to_json(SearchSpecification("m", Query("a")))
+    specification["query"]["pattern"] = pattern
+    with store._database.writing() as connection:
+        connection.execute(
+            runs_of_database.update()
+            .where(runs_of_database.c.id == run_id)
+            .values(specification=to_text(specification))
+        )
+    return run_id
+
+
+def table(store, questions):
+    runs = store.listed(limit=25)
+    return runs_table(runs, questions.titles(runs))
+
+
+def test_a_list_of_long_patterns_is_drawn_at_once(store):
+    for _ in range(25):
+        asked_long_ago(store, "(a|b)\n" * 165_000)
+    questions = Questions(store)
+    begun = time.thread_time()
+    shown = table(store, questions)
+    assert time.thread_time() - begun < 0.3
+    assert list(shown["Run"]) == [("(a|b)↵" * 15)[:89] + "…"] * 25
+
+
+def test_what_was_asked_is_read_once_and_a_name_at_every_drawing(store, monkeypatch):
+    run = store.submit(SearchSpecification("m", Query("cats")))
+    store.submit(StudySpecification("m", BiasStudy(draws=12)))
+    questions = Questions(store)
+    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "cats"]
+    monkeypatch.setattr(store, "specification", lambda run_id: pytest.fail("It is known already."))
+    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "cats"]
+    store.rename(run, "Mine")
+    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "Mine"]
+    store.rename(run, "")
+    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "cats"]
+
+
+def test_a_line_is_as_long_as_it_may_be(store):
+    asked_long_ago(store, "x" * 500)
+    store.rename(store.submit(SearchSpecification("m", Query("a"))), "y" * 100)
+    runs = store.listed()
+    assert Questions(store).titles(runs, 10) == ["y" * 9 + "…", "x" * 9 + "…"]
+
+
+def test_a_deleted_run_has_its_question_and_a_removed_one_its_kind(store):
+    run = store.submit(SearchSpecification("m", Query("cats")))
+    store.delete(run)
+    (deleted,) = store.listed(deleted=True)
+    assert Questions(store).titles([deleted]) == ["cats"]
+    store.purge(0.0)
+    assert Questions(store).titles([deleted]) == ["Best first"]
+
+
+def test_the_oldest_lines_are_forgotten(store, monkeypatch):
+    monkeypatch.setattr("app.runs.questions._REMEMBERED", 2)
+    for pattern in ("a", "b", "c"):
+        store.submit(SearchSpecification("m", Query(pattern)))
+    questions = Questions(store)
+    assert questions.titles(store.listed()) == ["c", "b", "a"]
+    assert len(questions._lines) == 2
