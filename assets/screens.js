@@ -39,8 +39,10 @@
 
   function drawFigure(screen) {
     const holder = screen.querySelector(".plot")
-    if (!holder) return
-    const { data, layout, height } = figures[Number(holder.dataset.figure)]
+    const figure = holder && figures[Number(holder.dataset.figure)]
+    if (!figure) return  // there is none, or it has not come yet
+    if (!figure.data) { holder.replaceWith(drawing(figure, holder)); return }
+    const { data, layout, height } = figure
     const scale = Math.max(LEAST, (printing ? 1040 : innerWidth) / WIDTH)
     holder.style.height = ""
     const room = Math.max(holder.clientHeight, 0)
@@ -54,6 +56,27 @@
     place.style.transform = `scale(${scale})`
     const mine = { ...layout, width: wide, height: high, autosize: false, template: template() }
     Plotly.react(place, data, mine, { displayModeBar: false, displaylogo: false })
+  }
+
+  // What is shown in place of a plot: a drawing, which the server has cleaned, or why there is nothing.
+  function drawing({ svg, missing }, holder) {
+    const place = document.createElement(svg ? "figure" : "p")
+    if (svg) {
+      place.className = "drawing"
+      place.setAttribute("role", "img")
+      place.setAttribute("aria-label", holder.getAttribute("aria-label"))
+      place.innerHTML = svg
+    } else {
+      place.className = "sentence"
+      place.textContent = missing
+    }
+    return place
+  }
+
+  // Inside the Present page figures come one by one.
+  function take(number, figure) {
+    figures[number - 1] = JSON.parse(figure)
+    if (now === number - 1) draw(screens[now])
   }
 
   function go(to, quietly) {
@@ -108,7 +131,11 @@
   let waiting = 0
   addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => draw(screens[now])) })
   addEventListener("hashchange", () => { const to = Number(location.hash.slice(1)) - 1; if (!shown && to !== now && to >= 0) go(to) })
-  addEventListener("message", (event) => { if (event.source === parent && event.data?.relens === "go") go(event.data.number - 1) })
+  addEventListener("message", (event) => {
+    if (!shown || event.source !== parent) return
+    if (event.data?.relens === "go") go(event.data.number - 1)
+    else if (event.data?.relens === "figure") take(event.data.number, event.data.figure)
+  })
   addEventListener("beforeprint", () => { printing = true; screens.forEach(draw) })
   addEventListener("afterprint", () => { printing = false; go(now, true) })
 

@@ -1,47 +1,52 @@
 """A deck as a list one works on: order, words, other decks, what was taken out; and the files it leaves as.
 
-A change is written to the store at once and the page drawn anew, so that two people at one deck see each other's.
+A change is written to the store at once and the page drawn anew, so that two people at one deck see each other's. Of
+each figure there is a small picture in the store (`app.present.previews`). Where there is none yet, as of a deck that
+was just imported, a few are made at a look, and the page looks again.
 """
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from app.charts import CONFIG
 from app.components.messages import show_error
 from app.present.deck_file import deck_html, deck_name
-from app.present.figures import plotly_figure, svg_address, svg_picture
+from app.present.figures import svg_address
 from app.present.finding import MOST_CAVEATS, MOST_SENTENCES
+from app.present.previews import PREVIEW_HEIGHT, preview_of
 from app.runs.addresses import Address, address_of
 from app.services import Services
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
 from engine.errors import RelensError
-from engine.runs.screens import LONGEST_FILE, Screen, ScreenStore
+from engine.runs.screens import LONGEST_FILE, Card, Screen, ScreenStore
 
 #: The Present page gets no slower by a long deck: so many screens have a small picture.
 _PREVIEWS = 24
-_PREVIEW_HEIGHT = 170
+#: Seconds that a look makes such pictures; at least one is made all the same.
+_PATIENCE = 0.2
 #: What such a picture shows of a table.
 _PREVIEW_LINES, _PREVIEW_COLUMNS = 5, 4
 #: Where the id of the screen that was taken out last is remembered, with its title.
 _TAKEN_OUT = "screen_taken_out"
 
 
-def files(services: Services, screens: Sequence[Screen], deck: str) -> None:
+def files(services: Services, cards: Sequence[Card], deck: str) -> None:
     """Take the deck away, or put the screens of a file on it."""
     name = "-".join(["relens", *"".join(sign if sign.isalnum() else " " for sign in deck).split()]) or "relens"
     st.download_button(
         "Export HTML",
-        data=lambda: deck_html(screens, deck).encode("utf-8", "replace"),
+        data=lambda: deck_html(services.screens.all(deck), deck).encode("utf-8", "replace"),
         file_name=f"{name}-screens.html",
         mime="text/html",
         on_click="ignore",
-        disabled=not screens,
+        disabled=not cards,
         key="export_html",
         icon=":material/slideshow:",
         help="One file that shows these screens in any browser, without a server or a network, with the same keys.",
@@ -52,7 +57,7 @@ def files(services: Services, screens: Sequence[Screen], deck: str) -> None:
         file_name=f"{name}-screens.json",
         mime="application/json",
         on_click="ignore",
-        disabled=not screens,
+        disabled=not cards,
         key="export_json",
         icon=":material/download:",
         help="The deck as JSON, to be put on a deck of another installation, and edited there.",
@@ -82,20 +87,42 @@ def _import(services: Services, deck: str) -> None:
         st.rerun()
 
 
-def arrange(services: Services, screens: Sequence[Screen], decks: Sequence[str]) -> None:
-    """The screens one under the other."""
+def arrange(services: Services, cards: Sequence[Card], decks: Sequence[str]) -> bool:
+    """The screens one under the other; whether small pictures of them are still to be made."""
     _undo(services.screens)
-    for place, screen in enumerate(screens):
+    shown = cards[:_PREVIEWS]
+    made, waits = _made_previews(services.screens, shown)
+    for place, card in enumerate(cards):
+        screen = card.screen
         with st.container(border=True, key=f"screen_{screen.id}"):
             picture, words, buttons = st.columns([4, 6, 2], gap="medium")
             with picture:
-                if place < _PREVIEWS:
-                    _preview(screen)
+                if place < len(shown):
+                    _preview(screen, made.get(screen.id, card.preview))
             with words:
                 _words(services, screen, place + 1)
             with buttons:
-                _buttons(services.screens, screen, place, len(screens))
+                _buttons(services.screens, screen, place, len(cards))
             _edit(services.screens, screen, decks)
+    return waits
+
+
+def _made_previews(store: ScreenStore, cards: Sequence[Card]) -> tuple[dict[str, str], bool]:
+    """Small pictures that were made and kept now, by the id of their screen; whether there are more to make."""
+    until = time.monotonic() + _PATIENCE
+    made: dict[str, str] = {}
+    missing = [card.screen.id for card in cards if card.preview is None]
+    for screen_id in missing:
+        if made and time.monotonic() >= until:
+            break
+        try:
+            whole = store.get(screen_id)
+            made[screen_id] = "" if whole is None else preview_of(whole.figure)
+            store.keep_preview(screen_id, made[screen_id])
+        except RelensError as error:
+            show_error(error)
+            break
+    return made, len(made) < len(missing)
 
 
 def _words(services: Services, screen: Screen, number: int) -> None:
@@ -120,29 +147,17 @@ def _address(services: Services, run_id: str) -> Address | None:
     return None if run is None else address_of(run)
 
 
-def _preview(screen: Screen) -> None:
+def _preview(screen: Screen, preview: str | None) -> None:
     alt = screen.alt or screen.title
-    if screen.figure.lstrip().startswith("<"):
-        drawn = svg_picture(screen.figure)
-        if drawn is not None:
-            st.html(f'<img class="relens-small-drawing" alt="{as_html(alt)}" src="{svg_address(drawn)}">')
-        return
-    found = plotly_figure(screen.figure) if screen.figure else None
-    if found is None:
-        if screen.table:
-            st.html(_small_table(screen))
-        return
-    try:
-        figure = go.Figure(found)
-    except (ValueError, TypeError, RecursionError):
-        st.caption("The figure of this screen cannot be read.")
-        return
-    figure.update_layout(height=_PREVIEW_HEIGHT, margin={"l": 4, "r": 4, "t": 4, "b": 4}, showlegend=False)
-    figure.update_layout(font={"size": 9}, title=None)
-    figure.update_annotations(font={"size": 8})
-    figure.update_xaxes(title=None)
-    figure.update_yaxes(title=None)
-    st.plotly_chart(figure, key=f"preview_{screen.id}", config=CONFIG | {"staticPlot": True}, alt=alt)
+    if preview is None:
+        st.skeleton(height=PREVIEW_HEIGHT)
+    elif preview.startswith("<"):
+        st.html(f'<img class="relens-small-drawing" alt="{as_html(alt)}" src="{svg_address(preview)}">')
+    elif preview:
+        figure = json.loads(preview)
+        st.plotly_chart(figure, key=f"preview_{screen.id}", config=CONFIG | {"staticPlot": True}, alt=alt)
+    elif screen.table:
+        st.html(_small_table(screen))
 
 
 def _small_table(screen: Screen) -> str:

@@ -16,6 +16,7 @@ import streamlit as st
 from app.components.messages import show_error
 from app.present.deck_file import deck_name
 from app.present.finding import Finding
+from app.present.previews import preview_of
 from app.services import Services
 from app.text import as_markdown
 from engine.errors import RelensError
@@ -47,8 +48,9 @@ def pin_button(
         screen = made.screen(deck, mask)
         screens = services.screens
         was_there = screens.has(screen)
-        kept = screens.add(screen)
-        place = next((one.position for one in screens.all(deck) if one.id == kept.id), kept.position) + 1
+        kept = screens.add(screen, preview_of(screen.figure))
+        places = (card.screen.position for card in screens.cards(deck) if card.screen.id == kept.id)
+        place = next(places, kept.position) + 1
     except RelensError as error:
         show_error(error)
         return

@@ -13,14 +13,16 @@ from app.components.gallery_cards import gallery_cards
 from app.components.messages import show_error
 from app.components.pin_button import DECK, DECK_PARAMETER, SCREEN_PARAMETER
 from app.components.show_deck import show_deck
+from app.components.ticker import ticker
 from app.gallery import load_gallery
 from app.places import places
 from app.present.deck_file import deck_name
+from app.run_rows import READ_ON
 from app.services import Services
 from app.study_views import study_views
 from engine.counted import counted
 from engine.errors import RelensError
-from engine.runs.screens import LONGEST_DECK_NAME, Screen
+from engine.runs.screens import LONGEST_DECK_NAME, Card
 
 _LEAD = (
     "Findings that were pinned, one a screen, large enough for the back of a room. Arrange them, put them into your "
@@ -43,7 +45,7 @@ def present_page(services: Services) -> None:
     deck = str(st.query_params.get(DECK_PARAMETER, st.session_state.get(DECK, "")))[:LONGEST_DECK_NAME]
     try:
         decks = list(services.screens.decks() | {deck: 0})
-        screens = services.screens.all(deck)
+        cards = services.screens.cards(deck)
     except RelensError as error:
         show_error(error)
         return
@@ -51,23 +53,23 @@ def present_page(services: Services) -> None:
     if deck:
         st.query_params[DECK_PARAMETER] = deck
     number = st.query_params.get(SCREEN_PARAMETER, "")
-    if number and screens:
-        if show_deck(screens, deck, int(number) if number.isdecimal() and len(number) < 6 else 1):
-            del st.query_params[SCREEN_PARAMETER]
-            st.rerun()
+    if number and cards:
+        first = int(number) if number.isdecimal() and len(number) < 6 else 1
+        show_deck(services, cards, deck, first, SCREEN_PARAMETER)
         return
     st.html(f'<h1 class="relens-title study">Present</h1><p class="relens-lead small">{_LEAD}</p>')
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         _choose(deck, decks)
         st.space("stretch")
-        _present(screens)
-        files(services, screens, deck)
-    if screens:
-        st.caption(f"{counted(len(screens), 'screen')}. {_KEYS}")
+        _present(cards)
+        files(services, cards, deck)
+    if cards:
+        st.caption(f"{counted(len(cards), 'screen')}. {_KEYS}")
     else:
         st.info(_EMPTY, icon=":material/keep:")
         gallery_cards(load_gallery()[:1], tuple(place for place in places(study_views()) if place.page in _TO_PIN_FROM))
-    arrange(services, screens, decks)
+    waits = arrange(services, cards, decks)
+    ticker(READ_ON if waits else None, key="present_looking")
 
 
 def _choose(deck: str, decks: list[str]) -> None:
@@ -104,12 +106,12 @@ def _go(deck: str) -> None:
     st.rerun()
 
 
-def _present(screens: list[Screen]) -> None:
+def _present(cards: list[Card]) -> None:
     if st.button(
         "Present",
         type="primary",
         icon=":material/present_to_all:",
-        disabled=not screens,
+        disabled=not cards,
         key="present_button",
         help="Show the first screen over the whole page. F then fills the whole display.",
     ):

@@ -1,19 +1,28 @@
 """A deck shown over the whole page: the very file that is exported, in a sandboxed frame.
 
+    page        the file without its figures, and the figure of the screen that one begins at
+    browser     shows it; one goes on to screen 4, whose figure is not there yet: "wanted": 4
+    page        the figure of screen 4                                          (only this fragment runs)
+
 The frame tells the page which screen one is at, and the browser side writes it into the address without running the
-page again, so a reload comes back to it. Only leaving runs the page.
+page again, so a reload comes back to it. A deck of a hundred figures of 2 MB is thus never sent as a whole; the browser
+keeps what it has, and asks for the next figure while one is looked at.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
-from app.present.deck_file import deck_html, deck_name
-from engine.runs.screens import Screen
+from app.components.messages import show_error
+from app.present.deck_file import Theme, deck_name, shown_deck, shown_figure
+from app.services import Services
+from engine.errors import RelensError
+from engine.runs.screens import Card
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 HTML = '<div class="place"></div>'
@@ -21,21 +30,67 @@ SCRIPT = (_ASSETS / "show_deck.js").read_text(encoding="utf-8")
 _VIEW = st.components.v2.component(
     "relens.show_deck", html=HTML, css=(_ASSETS / "show_deck.css").read_text(encoding="utf-8"), js=SCRIPT
 )
+_KEY = "show_deck"
+#: That the browser is to be sent the file, and not only a figure.
+_WHOLE = "show_deck_whole"
 
 
-def show_deck(screens: Sequence[Screen], deck: str, number: int) -> bool:
-    """Show the deck from screen `number` (from 1) on; whether it was left."""
-    theme = "dark" if st.context.theme.type == "dark" else "light"
-    html = deck_html(screens, deck, theme=theme, shown=True)
-    version = hashlib.sha256(html.encode("utf-8", "replace")).hexdigest()[:16]
+def show_deck(services: Services, cards: Sequence[Card], deck: str, number: int, address: str) -> None:
+    """Show the deck from screen `number` (from 1) on; whoever leaves it is shown the page without `address`."""
+    st.session_state[_WHOLE] = True
+    plain = [replace(card, preview=None) for card in cards]
+    first = min(max(number, 1), max(len(cards), 1))
+    with st.container():
+        st.fragment(_deck, key="shown_deck")(services, plain, deck, first, address)
+
+
+def _deck(services: Services, cards: Sequence[Card], deck: str, first: int, address: str) -> None:
+    theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
+    wanted = _wanted(first)
+    # 0: the browser has lost the file.
+    html = shown_deck(cards, deck, theme) if st.session_state.pop(_WHOLE, False) or not wanted else ""
+    number = wanted or first
+    try:
+        figure = _figure(services, cards, number)
+    except RelensError as error:
+        show_error(error)
+        figure = ""
     shown = _VIEW(
         data={
             "html": html.encode("utf-8", "replace").decode(),
-            "version": version,
-            "screen": min(max(number, 1), max(len(screens), 1)),
+            "version": _version(cards, deck, theme),
+            "screen": first,
             "name": f"Screens of {deck_name(deck)}",
+            "figures": [place for place, card in enumerate(cards, 1) if card.has_figure],
+            "number": number,
+            "figure": figure,
         },
-        key="show_deck",
+        key=_KEY,
+        default={"wanted": None},
         on_left_change=lambda: None,
+        on_wanted_change=lambda: None,
     )
-    return bool(shown.left)
+    if shown.left:
+        st.query_params.pop(address, None)
+        st.rerun()
+
+
+def _wanted(first: int) -> int:
+    """The screen whose figure the browser asks for."""
+    held = st.session_state.get(_KEY)
+    wanted = held.get("wanted") if isinstance(held, Mapping) else None
+    number = wanted.get("number") if isinstance(wanted, Mapping) else first
+    return number if isinstance(number, int) else first
+
+
+def _figure(services: Services, cards: Sequence[Card], number: int) -> str:
+    """The figure of a screen as the file's script draws it; "" where there is none."""
+    if not 1 <= number <= len(cards) or not cards[number - 1].has_figure:
+        return ""
+    screen = services.screens.get(cards[number - 1].screen.id)
+    return "" if screen is None else shown_figure(screen.figure)
+
+
+def _version(cards: Sequence[Card], deck: str, theme: str) -> str:
+    shown = repr((deck, theme, [(card.screen, card.has_figure) for card in cards]))
+    return hashlib.sha256(shown.encode("utf-8", "replace")).hexdigest()[:16]

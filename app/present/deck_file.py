@@ -4,22 +4,23 @@
     figures    JSON; drawn by plotly, whose script is in the file once, when their screen comes
     script     keyboard, notes, colours (assets/screens.js)
 
-The Present page shows this same file inside itself, so what is exported is what was shown. Nothing in it is fetched
-from anywhere (`app.self_contained`).
+The Present page shows this same file inside itself, so what is exported is what was shown; but there figures are sent
+one by one, when their screen comes (`shown_deck`). Nothing in it is fetched from anywhere (`app.self_contained`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from app.present.figures import plotly_figure, projected, svg_picture
 from app.self_contained import as_script_data, html_file
 from app.text import as_html
 from engine.counted import counted
-from engine.runs.screens import Screen
+from engine.runs.screens import Card, Screen
 
 Theme = Literal["light", "dark"]
 
@@ -27,6 +28,7 @@ _ASSETS = Path(__file__).resolve().parents[2] / "assets"
 #: A headline of more characters is set smaller, in two steps.
 _LONG, _VERY_LONG = 90, 190
 _SPOKEN = "What the speaker says"
+_UNREADABLE = "The figure of this screen cannot be read."
 _KEYS = "→ ← screens · N notes · T colours · F full screen"
 
 
@@ -35,13 +37,45 @@ def deck_name(deck: str) -> str:
     return deck or "First deck"
 
 
-def deck_html(screens: Sequence[Screen], deck: str = "", *, theme: Theme | None = None, shown: bool = False) -> str:
-    """The file. theme: the colours to begin with, None for those of the reader's system.
+def deck_html(screens: Iterable[Screen], deck: str = "", *, theme: Theme | None = None) -> str:
+    """The file. theme: the colours to begin with, None for those of the reader's system."""
+    figures: list[str] = []
+    screens = list(screens)
+    sections = [
+        _section(screen, number, len(screens), _picture(screen, figures)) for number, screen in enumerate(screens, 1)
+    ]
+    # Each is written by itself: one call for all would hold up whoever else the server has to answer.
+    return _file(sections, f"[{','.join(figures)}]", deck, theme, plotly=bool(figures))
 
-    shown: it is inside the Present page, which can be left with Esc and is told which screen one is at.
+
+def shown_deck(cards: Sequence[Card], deck: str, theme: Theme) -> str:
+    """The file inside the Present page, which can be left with Esc, is told which screen one is at, and gets figures.
+
+    Where a screen has a figure there is a place for it; `shown_figure` is what goes there.
     """
-    figures: list[dict[str, Any]] = []
-    sections = [_section(screen, number, len(screens), figures) for number, screen in enumerate(screens, 1)]
+    sections = [
+        _section(card.screen, number, len(cards), _place(card.screen, number - 1) if card.has_figure else "")
+        for number, card in enumerate(cards, 1)
+    ]
+    nothing_yet = f"[{','.join(['null'] * len(cards))}]"
+    return _file(sections, nothing_yet, deck, theme, plotly=any(card.has_figure for card in cards), shown=True)
+
+
+def shown_figure(figure: str) -> str:
+    """A screen's figure for the script of a deck, as JSON: of plotly, {"svg"}, or {"missing": why there is none}."""
+    if figure.lstrip().startswith("<"):
+        drawn = svg_picture(figure)
+        found = {"missing": _UNREADABLE} if drawn is None else {"svg": drawn}
+    else:
+        read = plotly_figure(figure)
+        found = {"missing": _UNREADABLE} if read is None else projected(read)
+    return json.dumps(found, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _file(
+    sections: list[str], figures: str, deck: str, theme: Theme | None, *, plotly: bool, shown: bool = False
+) -> str:
+    count = max(len(sections), 1)
     if not sections:
         sections = ['<section class="screen"><h1>Nothing is pinned on this deck.</h1></section>']
     leave = '<button type="button" data-do="leave" title="Leave (Esc)">Leave</button>' if shown else ""
@@ -50,14 +84,14 @@ def deck_html(screens: Sequence[Screen], deck: str = "", *, theme: Theme | None 
         f"<main>{''.join(sections)}</main>"
         '<nav aria-label="Screens">'
         f'<button type="button" data-do="back" title="{back} (←)" aria-label="{back}">←</button>'
-        f'<output id="number" aria-live="polite">1 / {max(len(screens), 1)}</output>'
+        f'<output id="number" aria-live="polite">1 / {count}</output>'
         f'<button type="button" data-do="on" title="{on} (→ or space)" aria-label="{on}">→</button>'
         '<button type="button" data-do="notes" title="What the speaker says (N)" aria-pressed="false">Notes</button>'
         '<button type="button" data-do="theme" title="Light or dark (T)">Colours</button>'
         f'<button type="button" data-do="full" title="Full screen (F)">Full screen</button>{leave}'
         '<span id="more" hidden>↓ more below</span>'
         f'<span class="keys">{_KEYS}{" · Esc leaves" if shown else ""}</span></nav>'
-        f'<script type="application/json" id="figures">{as_script_data(figures)}</script>'
+        f'<script type="application/json" id="figures">{figures}</script>'
     )
     attributes = (f' data-theme="{theme}"' if theme else "") + (' data-shown="yes"' if shown else "")
     return html_file(
@@ -67,17 +101,17 @@ def deck_html(screens: Sequence[Screen], deck: str = "", *, theme: Theme | None 
         script=_asset("screens.js"),
         schemes="light dark",
         attributes=attributes,
-        plotly=bool(figures),
+        plotly=plotly,
     )
 
 
-def _section(screen: Screen, number: int, count: int, figures: list[dict[str, Any]]) -> str:
+def _section(screen: Screen, number: int, count: int, picture: str) -> str:
     headline, *more = screen.sentences or (screen.title,)
     size = "very-long" if len(headline) > _VERY_LONG else "long" if len(headline) > _LONG else ""
     parts = [
         f'<p class="kicker">{as_html(screen.title)}</p>' if headline != screen.title else "",
         f'<h1 class="{size}">{as_html(headline)}</h1>',
-        _picture(screen, figures),
+        picture,
         "".join(f'<p class="sentence">{as_html(sentence)}</p>' for sentence in more),
         _table(screen),
         _caveats(screen),
@@ -95,23 +129,32 @@ def source_line(screen: Screen) -> str:
     return " · ".join(part for part in (source.get("label", ""), run, "Relens") if part)
 
 
-def _picture(screen: Screen, figures: list[dict[str, Any]]) -> str:
+def _picture(screen: Screen, figures: list[str]) -> str:
+    """The figure in its file; what a script draws of it is added to `figures`."""
     if not screen.figure:
         return ""
-    alt = as_html(screen.alt or screen.title)
     if screen.figure.lstrip().startswith("<"):
         drawn = svg_picture(screen.figure)
         if drawn is not None:
-            return f'<figure class="drawing" role="img" aria-label="{alt}">{drawn}</figure>'
+            return f'<figure class="drawing" role="img" aria-label="{_alt(screen)}">{drawn}</figure>'
     else:
         figure = plotly_figure(screen.figure)
         if figure is not None:
-            figures.append(projected(figure))
-            return (
-                f'<figure class="plot" role="img" aria-label="{alt}" data-figure="{len(figures) - 1}">'
-                f"<noscript>{alt}</noscript></figure>"
-            )
-    return '<p class="sentence">The figure of this screen cannot be read.</p>'
+            figures.append(as_script_data(projected(figure)))
+            return _place(screen, len(figures) - 1)
+    return f'<p class="sentence">{_UNREADABLE}</p>'
+
+
+def _place(screen: Screen, figure: int) -> str:
+    """Where the script draws the figure of this number."""
+    alt = _alt(screen)
+    return (
+        f'<figure class="plot" role="img" aria-label="{alt}" data-figure="{figure}"><noscript>{alt}</noscript></figure>'
+    )
+
+
+def _alt(screen: Screen) -> str:
+    return as_html(screen.alt or screen.title)
 
 
 def _table(screen: Screen) -> str:

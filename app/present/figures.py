@@ -67,7 +67,9 @@ def plotly_figure(text: str) -> dict[str, Any] | None:
         return None
     if not isinstance(found, dict) or not isinstance(found.get("data"), list):
         return None
-    traces = [trace for trace in found["data"] if isinstance(trace, dict) and trace.get("type", "scatter") in _TRACES]
+    traces = [
+        trace for trace in found["data"] if isinstance(trace, dict) and str(trace.get("type", "scatter")) in _TRACES
+    ]
     layout = found.get("layout")
     kept = (
         {name: value for name, value in layout.items() if _LAYOUT.fullmatch(name)} if isinstance(layout, dict) else {}

@@ -2,7 +2,7 @@
 
     version 1   runs as they were asked for and came out
     version 2   and what a person does with them: name, note, pin, deletion with undo, where an imported one is from
-    version 3   and which session queued them
+    version 3   and which session queued them; figures of screens apart from their words, with a small picture of each
 
 Each step changes the tables and is told by the number of the version that it begins from. All steps run in the one
 transaction that also writes the new version, so a store is of one version or of the other, and a program that dies in
@@ -67,15 +67,29 @@ def _from_version_1(connection: Connection) -> None:
         after = batch[-1].sequence
 
 
+def _from_version_2(connection: Connection) -> None:
+    _add(connection, "runs", sql.Column("session", sql.String(64), nullable=False, server_default=""))
+    # A store has screens since somebody opened its decks; those made today have these columns.
+    found = sql.inspect(connection)
+    if not found.has_table("screens") or "figure" in {column["name"] for column in found.get_columns("screens")}:
+        return
+    _add(connection, "screens", sql.Column("figure", sql.Text, nullable=False, server_default='""'))
+    _add(connection, "screens", sql.Column("preview", sql.Text))
+    screens = sql.table("screens", *(sql.column(name) for name in ("sequence", "data", "figure")))
+    # One by one: each may be of two million characters.
+    for number in connection.scalars(sql.select(screens.c.sequence)).all():
+        chosen = screens.c.sequence == number
+        data = json.loads(connection.scalar(sql.select(screens.c.data).where(chosen)) or "{}")
+        figure = data.pop("figure", "")
+        values = {"data": json.dumps(data, separators=(",", ":")), "figure": json.dumps(figure)}
+        connection.execute(screens.update().where(chosen).values(values))
+
+
 def _add(connection: Connection, table: str, column: sql.Column[Any]) -> None:
     # A column is told to a database in its own words, which it has for one that is in a table.
     sql.Table(table, sql.MetaData(), column)
     definition = CreateColumn(column).compile(dialect=connection.dialect)
     connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {definition}")
-
-
-def _from_version_2(connection: Connection) -> None:
-    _add(connection, "runs", sql.Column("session", sql.String(64), nullable=False, server_default=""))
 
 
 _STEPS: dict[int, Callable[[Connection], None]] = {1: _from_version_1, 2: _from_version_2}

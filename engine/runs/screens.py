@@ -8,6 +8,9 @@ carried to another installation as one JSON file, and a talk does not change the
 
 What is pinned twice is there once: a screen is known by a hash of what was pinned, which editing it does not change.
 A screen that is deleted can be restored for a day.
+
+A figure may be of 2 MB, and a deck have a hundred of them. So figures are apart from the words, and who arranges a deck
+reads cards: the words, and a small picture of the figure, which somebody who can draw made once (`keep_preview`).
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from engine.runs.database import Database, from_text, metadata, to_text
 MOST_SCREENS, MOST_DECKS = 100, 50
 #: The longest figure, in bytes of JSON or SVG; the longest text of a screen, all its fields together, in characters.
 LONGEST_FIGURE, LONGEST_TEXT = 2_000_000, 20_000
+#: The longest small picture of a figure, in bytes.
+LONGEST_PREVIEW = 60_000
 LONGEST_DECK_NAME = 80
 #: The longest file that is read as a deck, in characters.
 LONGEST_FILE = 50_000_000
@@ -41,6 +46,8 @@ MOST_CELLS = 200
 RESTORED_WITHIN = 86_400.0
 
 FORMAT = "relens-screens"
+#: "" as JSON.
+_NO_FIGURE = '""'
 
 screens_table = sql.Table(
     "screens",
@@ -53,6 +60,9 @@ screens_table = sql.Table(
     sql.Column("data", sql.Text, nullable=False),
     sql.Column("created", sql.Double, nullable=False),
     sql.Column("deleted", sql.Double),
+    # Both as JSON; the small picture is NULL until it is made, and "" where there can be none.
+    sql.Column("figure", sql.Text, nullable=False, server_default=_NO_FIGURE),
+    sql.Column("preview", sql.Text),
     sql.Index("screens_by_deck", "deck", "position"),
     sqlite_autoincrement=True,
 )
@@ -83,6 +93,18 @@ class Screen(Record):
     created: float = 0.0
 
 
+@dataclass(frozen=True)
+class Card:
+    """A screen as one arranges it: without its figure, whose small picture is JSON of plotly, an SVG, or "" for none.
+
+    preview: None where it was not made yet. has_figure: whether there is one at all.
+    """
+
+    screen: Screen
+    preview: str | None
+    has_figure: bool
+
+
 #: What the store keeps in columns of its own, and what a file of a deck leaves out.
 _COLUMNS = ("deck", "id", "position", "created")
 #: What a reader may change.
@@ -103,10 +125,11 @@ class ScreenStore:
         """Close the connections; the next call opens new ones."""
         self._database.dispose()
 
-    def add(self, screen: Screen) -> Screen:
+    def add(self, screen: Screen, preview: str | None = None) -> Screen:
         """Put a screen at the end of its deck and return it as it is kept; one that is there already stays alone.
 
-        Raises `LimitError` for a screen that is too large, and when its deck, or the number of decks, is full.
+        preview: the small picture of its figure, see `Card`. Raises `LimitError` for a screen that is too large, and
+        when its deck, or the number of decks, is full.
         """
         check(screen)
         with self._database.writing() as connection:
@@ -115,7 +138,7 @@ class ScreenStore:
                 _present(screen.deck).where(screens_table.c.digest == digest(screen)).limit(1)
             ).mappings()
             known = found.one_or_none()
-            return _screen(known) if known is not None else _append(connection, screen)
+            return _screen(known) if known is not None else _append(connection, screen, preview)
 
     def has(self, screen: Screen) -> bool:
         """Whether what this screen shows is in its deck, also where it was edited since."""
@@ -135,6 +158,27 @@ class ScreenStore:
         with self._database.reading() as connection:
             rows = connection.execute(_present(deck)).mappings().all()
         return [replace(_screen(row), position=place) for place, row in enumerate(rows)]
+
+    def cards(self, deck: str = "") -> list[Card]:
+        """The screens of a deck without their figures, in order."""
+        columns: list[sql.ColumnElement[Any]] = [column for column in screens_table.c if column.name != "figure"]
+        columns.append((screens_table.c.figure != _NO_FIGURE).label("has_figure"))
+        with self._database.reading() as connection:
+            rows = connection.execute(_present(deck).with_only_columns(*columns)).mappings().all()
+        return [
+            Card(
+                replace(_screen({**row, "figure": _NO_FIGURE}), position=place),
+                None if row["preview"] is None else from_text(row["preview"]),
+                bool(row["has_figure"]),
+            )
+            for place, row in enumerate(rows)
+        ]
+
+    def keep_preview(self, screen_id: str, preview: str) -> None:
+        """Keep the small picture of a screen's figure; of a screen that is gone, nothing. Raises `LimitError`."""
+        kept = _checked_preview(preview)
+        with self._database.writing() as connection:
+            connection.execute(_where(screen_id).values(preview=kept))
 
     def decks(self) -> dict[str, int]:
         """The decks and how many screens each has, the first deck "" before the others, even when it is empty."""
@@ -311,7 +355,14 @@ def _room(connection: Connection, deck: str) -> int:
     return 0 if last is None else int(last) + 1
 
 
-def _append(connection: Connection, screen: Screen) -> Screen:
+def _checked_preview(preview: str) -> str:
+    text = to_text(preview)
+    if len(preview.encode("utf-8", "replace")) > LONGEST_PREVIEW:
+        raise LimitError(f"The small picture of a figure takes at most {LONGEST_PREVIEW:,} bytes.", limit="preview")
+    return text
+
+
+def _append(connection: Connection, screen: Screen, preview: str | None = None) -> Screen:
     place = _room(connection, screen.deck)
     kept = replace(screen, id=secrets.token_hex(8), position=place, created=time.time())
     connection.execute(
@@ -322,6 +373,8 @@ def _append(connection: Connection, screen: Screen) -> Screen:
             digest=digest(kept),
             data=_data(kept),
             created=kept.created,
+            figure=to_text(kept.figure),
+            preview=None if preview is None else _checked_preview(preview),
         )
     )
     return kept
@@ -333,10 +386,10 @@ def _number(connection: Connection, order: list[str]) -> None:
 
 
 def _data(screen: Screen) -> str:
-    return to_text({name: value for name, value in screen.to_json().items() if name not in _COLUMNS})
+    return to_text({name: value for name, value in screen.to_json().items() if name not in (*_COLUMNS, "figure")})
 
 
-def _screen(row: RowMapping) -> Screen:
+def _screen(row: Mapping[Any, Any]) -> Screen:
     known = {item.name for item in fields(Screen)}
     data = {name: value for name, value in from_text(row["data"]).items() if name in known}
-    return Screen.from_json(data | {name: row[name] for name in _COLUMNS})
+    return Screen.from_json(data | {name: row[name] for name in _COLUMNS} | {"figure": from_text(row["figure"])})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import plotly.graph_objects as go
@@ -11,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.charts import probability_bars
-from app.present.deck_file import deck_html, deck_name
+from app.present.deck_file import deck_html, deck_name, shown_deck, shown_figure
 from app.present.finding import Finding
 from app.studies.toxicity_tables import masker_of
-from engine.runs.screens import MOST_CELLS, Screen
+from engine.runs.screens import MOST_CELLS, Card, Screen
 from engine.studies.toxicity import ToxicityStudy
 from tests.app.present.test_figures import SVG, TABLE
 
@@ -135,4 +136,28 @@ def test_what_a_page_masks_is_masked_in_every_text_of_a_screen():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_theme_is_begun_with(theme):
-    assert Parts(deck_html([screen()], theme=theme, shown=True)).elements[0][1]["data-theme"] == theme
+    for text in (deck_html([screen()], theme=theme), shown_deck([card()], "", theme)):
+        assert Parts(text).elements[0][1]["data-theme"] == theme
+
+
+def card(**changes):
+    whole = screen(**changes)
+    return Card(replace(whole, figure=""), None, bool(whole.figure))
+
+
+def test_inside_the_page_there_is_a_place_for_each_figure_and_none_of_them():
+    text = shown_deck([card(figure=""), card(), card(figure=SVG)], "Monday", "light")
+    made = Parts(text)
+    assert [attributes["data-figure"] for _, attributes in made.elements if "data-figure" in attributes] == ["1", "2"]
+    assert "[null,null,null]" in made.scripts
+    assert made.elements[0][1]["data-shown"] == "yes"
+    assert "plotly.js v" in text
+    assert "plotly.js v" not in shown_deck([card(figure="")], "", "light")
+
+
+def test_a_figure_that_is_sent_alone_is_the_one_of_the_file():
+    in_file = next(text for text in Parts(deck_html([full(HOSTILE)])).scripts if text.startswith("[{"))
+    assert json.loads(shown_figure(FIGURE)) == json.loads(in_file)[0]
+    assert json.loads(shown_figure(SVG))["svg"].startswith("<svg")
+    for broken in ("<svg", "{}", ""):
+        assert "cannot be read" in json.loads(shown_figure(broken))["missing"]

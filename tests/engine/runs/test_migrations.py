@@ -10,6 +10,7 @@ import sqlalchemy as sql
 from engine.errors import StoreError
 from engine.runs import database as database_module
 from engine.runs.database import to_text
+from engine.runs.screens import ScreenStore
 from engine.runs.specification import SearchSpecification, StudySpecification, specification_to_json
 from engine.runs.store import Store
 from engine.studies.bias import BiasStudy
@@ -127,3 +128,36 @@ def test_a_store_of_a_newer_program_is_refused(store, url):
     engine.dispose()
     with pytest.raises(StoreError, match="version 99"):
         Store(url)
+
+
+#: The table of screens as version 2 made it.
+SCREENS_2 = """
+CREATE TABLE screens (
+    sequence {counter}, id VARCHAR(32) NOT NULL, deck TEXT NOT NULL, position INTEGER NOT NULL,
+    digest VARCHAR(64) NOT NULL, data TEXT NOT NULL, created DOUBLE PRECISION NOT NULL, deleted DOUBLE PRECISION,
+    UNIQUE (id))
+"""
+
+
+@pytest.mark.parametrize("figure", ["", '{"data": [1, "\ud800\u0000"]}', "<svg/>"])
+def test_figures_of_old_screens_are_put_apart_from_their_words(url, figure):
+    Store(url).close()
+    engine = sql.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE IF EXISTS screens")
+        connection.exec_driver_sql(SCREENS_2.format(counter=COUNTER))
+        connection.exec_driver_sql("UPDATE relens_schema SET version = 2")
+        connection.execute(
+            sql.text(
+                "INSERT INTO screens (id, deck, position, digest, data, created) VALUES ('s', '', 0, 'd', :data, 1.5)"
+            ),
+            {"data": to_text({"title": "t", "sentences": ["It is so."], "figure": figure})},
+        )
+    engine.dispose()
+    for _ in range(2):  # the second time there is nothing to do
+        store = ScreenStore(url)
+        (kept,) = store.all()
+        (card,) = store.cards()
+        store.close()
+        assert (kept.title, kept.sentences, kept.figure) == ("t", ("It is so.",), figure)
+        assert (card.screen.figure, card.preview, card.has_figure) == ("", None, bool(figure))

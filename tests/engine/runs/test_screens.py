@@ -232,3 +232,37 @@ def test_the_name_of_a_deck_is_one_that_every_database_keeps(store):
         store.add(screen("a", deck="\ud800"))
     with pytest.raises(QueryError, match="name of a deck"):
         store.transfer(store.add(screen("a")).id, "\0")
+
+
+def test_cards_are_the_screens_without_their_figures(store):
+    kept = [store.add(screen("a"), "{}"), store.add(screen("b")), store.add(replace(screen("c"), figure=""))]
+    cards = store.cards()
+    assert [card.screen for card in cards] == [replace(one, figure="") for one in kept]
+    assert [card.preview for card in cards] == ["{}", None, None]
+    assert [card.has_figure for card in cards] == [True, True, False]
+    store.delete(kept[0].id)
+    assert [card.screen.position for card in store.cards()] == [0, 1]
+
+
+def test_a_small_picture_is_kept_with_its_screen(store):
+    kept = store.add(screen("a"))
+    store.keep_preview(kept.id, "<svg/> \ud800")
+    store.edit(kept.id, title="mine")
+    (card,) = store.cards()
+    assert (card.preview, card.screen.title) == ("<svg/> \ud800", "mine")
+    assert store.get(kept.id).figure == kept.figure
+    store.keep_preview("nobody", "x")
+    with pytest.raises(LimitError, match="60,000"):
+        store.keep_preview(kept.id, "x" * 60_001)
+    with pytest.raises(LimitError):
+        store.add(screen("b"), "x" * 60_001)
+
+
+def test_a_deck_leaves_without_its_small_pictures(store, tmp_path):
+    store.add(screen("a"), "SMALL")
+    text = store.export()
+    assert "SMALL" not in text
+    other = ScreenStore(f"sqlite:///{tmp_path / 'other.db'}")
+    other.load(text)
+    assert [(card.preview, card.has_figure) for card in other.cards()] == [(None, True)]
+    other.close()
