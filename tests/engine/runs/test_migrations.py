@@ -146,6 +146,7 @@ def test_figures_of_old_screens_are_put_apart_from_their_words(url, figure):
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE IF EXISTS screens")
         connection.exec_driver_sql(SCREENS_2.format(counter=COUNTER))
+        connection.exec_driver_sql("ALTER TABLE runs DROP COLUMN session")
         connection.exec_driver_sql("UPDATE relens_schema SET version = 2")
         connection.execute(
             sql.text(
