@@ -25,6 +25,7 @@ from app.services import Services
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
 from engine.errors import RelensError
+from engine.runs.intake import take_in_deck
 from engine.runs.screens import LONGEST_FILE, Card, Screen, ScreenStore
 
 #: The Present page gets no slower by a long deck: so many screens have a small picture.
@@ -80,8 +81,8 @@ def _import(services: Services, deck: str) -> None:
         "Put them on this deck", key="import_button", type="primary", help="Adds the screens of the file to this deck."
     ):
         return
-    text = uploaded.getvalue()[: LONGEST_FILE + 1].decode("utf-8", "replace")
-    count = _try(lambda: services.screens.load(text, deck))
+    with st.spinner("Reading the file"):
+        count = _try(lambda: take_in_deck(uploaded.getvalue()[: LONGEST_FILE + 1], services.store.url, deck))
     if count is not None:
         st.toast(f"{counted(count, 'screen')} put on this deck." if count else "All of these are there already.")
         st.rerun()

@@ -9,7 +9,7 @@ import streamlit as st
 from app.components.messages import show_error
 from app.services import Services
 from engine.errors import RelensError
-from engine.runs.intake import take_in
+from engine.runs.intake import take_in_run
 from engine.runs.run_file import SUFFIX
 
 #: The largest file that a browser may send, in megabytes; files of runs are packed about ten to one.
@@ -32,7 +32,7 @@ def import_run(services: Services, choose: Callable[[str], None]) -> None:
             return
         try:
             with st.spinner("Reading the file"):
-                run_id = take_in(sent.getvalue(), services.store.url)
+                run_id = take_in_run(sent.getvalue(), services.store.url)
         except RelensError as error:
             show_error(error)
             return

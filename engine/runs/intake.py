@@ -1,12 +1,13 @@
-"""Files of runs, read and kept by a process of their own.
+"""Files that somebody brings, read and kept by a process of their own.
 
-    page:    take_in(bytes of the file, store)  ---->  child: unpack, check every row, draw the verdict, write
-             id of the run, or one sentence     <----
+    page:    take_in_run(bytes of the file, store)   ---->  child: unpack, check every row, draw the verdict, write
+             id of the run, or one sentence          <----
 
 A file comes from anywhere, may hold 128 MB once it is unpacked, and is checked by drawing from it what its study draws.
-That takes seconds of a processor and hundreds of megabytes, whoever made the file. So the page's process hands the
-bytes on and waits; the child has limits of time and memory, and gives both back when it ends. One file is read at a
-time: what several people import at once comes one after the other.
+That takes seconds of a processor and hundreds of megabytes, whoever made the file; and reading one long text as JSON is
+one call, during which nothing else of Python runs. So the page's process hands the bytes on and waits. The child has
+limits of time and memory, and gives both back when it ends. One file is read at a time: what several people import at
+once comes one after the other.
 """
 
 from __future__ import annotations
@@ -25,29 +26,43 @@ SECONDS, MEMORY_BYTES = 120.0, 3 << 30
 _one_at_a_time = threading.Lock()
 
 
-def take_in(data: bytes, store_url: str) -> str:
+def take_in_run(data: bytes, store_url: str) -> str:
     """Keep the run in the bytes of a file in the store of that address; returns the id it has there.
 
     Raises what `engine.runs.run_file.read_run` and `Store.import_run` raise, and `LimitError` where that takes more
     time or memory than a file may take.
     """
+    return str(_kept("engine.runs.intake:run_job", {"store": store_url}, data)["run"])
+
+
+def take_in_deck(data: bytes, store_url: str, deck: str) -> int:
+    """Put the screens in the bytes of a file on a deck of the store of that address; returns how many were new.
+
+    Raises what `ScreenStore.load` raises, and `LimitError` as `take_in_run`.
+    """
+    return int(_kept("engine.runs.intake:deck_job", {"store": store_url, "deck": deck}, data)["new"])
+
+
+def _kept(job: str, payload: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     with _one_at_a_time:
-        child = IsolatedProcess(
-            "engine.runs.intake:intake_job", seconds=SECONDS, memory_bytes=MEMORY_BYTES, subject="Reading the file"
-        )
+        child = IsolatedProcess(job, seconds=SECONDS, memory_bytes=MEMORY_BYTES, subject="Reading the file")
         try:
-            return str(child.call({"file": np.frombuffer(data, np.uint8), "store": store_url})["run"])
+            return child.call({**payload, "file": np.frombuffer(data, np.uint8)})
         finally:
             child.close()
 
 
-def intake_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """`take_in`, for the child."""
+def run_job(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """`take_in_run`, for the child."""
     from engine.runs.run_file import read_run
     from engine.runs.store import Store
 
-    store = Store(payload["store"])
-    try:
-        return {"run": store.import_run(read_run(payload["file"].tobytes()))}
-    finally:
-        store.close()
+    return {"run": Store(payload["store"]).import_run(read_run(payload["file"].tobytes()))}
+
+
+def deck_job(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """`take_in_deck`, for the child."""
+    from engine.runs.screens import ScreenStore
+
+    text = payload["file"].tobytes().decode("utf-8", "replace")
+    return {"new": ScreenStore(payload["store"]).load(text, payload["deck"])}
