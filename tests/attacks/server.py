@@ -1,0 +1,274 @@
+"""The real dashboard in a folder of its own, and three meters on it: deafness, memory, processes.
+
+    with attacked(folder, models=tiny) as target:
+        freeze = target.deafness(lambda: visitor.open("history"))     seconds
+        target.memory()                                               bytes, the server and all it has started
+        target.processes()                                            whatever belongs to it, orphans included
+
+A process belongs to the server if it has this folder in its environment: what the server starts inherits it, also when
+its parent is gone and nobody could tell otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import psutil
+
+from engine.runs.store import Store
+from tests.attacks.session import Session
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: The longest that anybody may make everybody else wait, in seconds.
+LONGEST_FREEZE = 0.3
+
+
+@dataclass
+class Target:
+    """A running dashboard. folder: it keeps all that it has in there. model: the only one that may be loaded."""
+
+    url: str
+    folder: Path
+    model: str
+    process: subprocess.Popen[bytes]
+
+    @property
+    def store_url(self) -> str:
+        """The store of its runs."""
+        return _store_url(self.folder)
+
+    @cached_property
+    def store(self) -> Store:
+        """The same, opened here."""
+        return Store(self.store_url)
+
+    def visitor(self, **headers: str) -> Session:
+        """A new browser session."""
+        return Session(self.url, headers)
+
+    def warm(self) -> None:
+        """Wait until what is done once is done: imports, preview children, the worker with its model."""
+        with self.visitor() as visitor:
+            visitor.open("workbench", f"pattern=a&model={self.model}")
+            visitor.look_until(lambda: "string" in visitor.texts(), "the first preview")
+        wait_until(lambda: any(worker.alive and worker.state == "idle" for worker in self.store.workers()), "a worker")
+        settle(self)
+
+    # ------------------------------------------------------------------------------------------- the meters
+
+    @contextmanager
+    def deafness_meter(self) -> Iterator[Callable[[], float]]:
+        """A function that says how long the server was deaf at most since it was last asked, in seconds."""
+        port = self.url.rsplit(":", 1)[1]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.attacks.meter", port, str(self.process.pid)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def mark() -> float:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write("mark\n")
+            process.stdin.flush()
+            return float(json.loads(process.stdout.readline())["seconds"])
+
+        try:
+            mark()
+            yield mark
+        finally:
+            process.stdin.close()
+            process.wait(60)
+            process.stdout.close()
+
+    def deafness(self, action: Callable[[], object]) -> float:
+        """For how long the server was deaf at most while `action` went on and in the moment after, in seconds."""
+        with self.deafness_meter() as mark:
+            time.sleep(0.3)
+            mark()
+            action()
+            time.sleep(0.3)
+            return mark()
+
+    def must_hear(self, action: Callable[[], object]) -> None:
+        """Carry `action` out; nobody else may have waited for it longer than `LONGEST_FREEZE`.
+
+        What is too long is measured once more, because a machine may have been busy in a way that is not seen here.
+        """
+        first = self.deafness(action)
+        if first > LONGEST_FREEZE:
+            again = self.deafness(action)
+            assert min(first, again) <= LONGEST_FREEZE, f"the server was deaf for {first:.2f} s, then {again:.2f} s"
+
+    def processes(self) -> list[psutil.Process]:
+        """All that live and belong to this server, itself included."""
+        return processes_of(self.folder)
+
+    def memory(self, *, server_alone: bool = False) -> int:
+        """The memory of the server and all that belongs to it, in bytes; what processes share is counted once."""
+        total = 0
+        for process in [psutil.Process(self.process.pid)] if server_alone else self.processes():
+            with contextlib.suppress(psutil.Error):
+                total += process.memory_full_info().pss
+        return total
+
+    # ------------------------------------------------------------------------------------------------ its end
+
+    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """Send the server a signal and wait for its own end, not for that of what it has started."""
+        self.process.send_signal(how)
+        self.process.wait(30)
+
+
+@contextmanager
+def attacked(
+    folder: Path, model: str = "none", environment: dict[str, str] | None = None, *, healthy: bool = True
+) -> Iterator[Target]:
+    """The dashboard on a free port of this machine, with its store and cache in `folder`; nothing of it is left after.
+
+    environment: variables over those that a test needs.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cache").mkdir(exist_ok=True)
+    port = _free_port()
+    variables = os.environ | {
+        "RELENS_STORE": _store_url(folder),
+        "RELENS_CACHE": str(folder / "cache"),
+        "RELENS_MODELS": model,
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(folder / "hub"),
+        "OMP_NUM_THREADS": "1",
+        **(environment or {}),
+    }
+    variables.pop("RELENS_DATA", None)
+    with (folder / "server.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)],
+            cwd=ROOT,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    target = Target(f"http://localhost:{port}", folder, model, process)
+    try:
+        if healthy:
+            wait_until(lambda: _is_healthy(target), "the server's health")
+        yield target
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(20)
+        if "store" in target.__dict__:
+            target.store.close()
+        end_all(folder)
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """The processes of this user that were started for this folder and have not ended."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid != os.getpid() and process.environ().get("RELENS_CACHE") == str(folder / "cache"):
+                found.append(process)
+    return [process for process in found if _lives(process)]
+
+
+def end_all(folder: Path) -> None:
+    """Kill whatever was started for this folder."""
+    for _ in range(20):
+        left = processes_of(folder)
+        if not left:
+            return
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(left, timeout=5)
+
+
+def command_of(process: psutil.Process) -> str:
+    """How a process was started; "" of one that is gone."""
+    with contextlib.suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
+
+
+def compilers(target: Target) -> list[psutil.Process]:
+    """The children that compile regular expressions, of the worker and of the previews."""
+    return [process for process in target.processes() if "engine.language.serving" in command_of(process)]
+
+
+def settle(target: Target, seconds: float = 1.0, patience: float = 60.0) -> None:
+    """Wait until the server and what it has started compute next to nothing."""
+    give_up = time.monotonic() + patience
+    while time.monotonic() < give_up:
+        before = _computed(target)
+        time.sleep(seconds)
+        if _computed(target) - before < 0.2 * seconds:
+            return
+
+
+def wait_until(condition: Callable[[], object], what: str, patience: float = 120.0) -> None:
+    """Wait for a condition; an AssertionError that names it when it takes too long."""
+    give_up = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < give_up, f"{what} did not come within {patience:.0f} s"
+        time.sleep(0.05)
+
+
+def _computed(target: Target) -> float:
+    total = 0.0
+    for process in target.processes():
+        with contextlib.suppress(psutil.Error):
+            times = process.cpu_times()
+            total += times.user + times.system
+    return total
+
+
+def _lives(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
+def _store_url(folder: Path) -> str:
+    return f"sqlite:///{folder / 'runs.db'}"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_healthy(target: Target) -> bool:
+    assert target.process.poll() is None, "The server ended before it answered."
+    try:
+        with urllib.request.urlopen(f"{target.url}/_stcore/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
