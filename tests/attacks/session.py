@@ -15,6 +15,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -43,6 +44,16 @@ _WORDS = {
 }
 
 
+_BOUNDARY = "a-line-that-is-in-no-file"
+MULTIPART = f"multipart/form-data; boundary={_BOUNDARY}"
+
+
+def multipart(name: str, data: bytes) -> bytes:
+    """A file as a browser's form sends it."""
+    head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'
+    return head.encode() + data + f"\r\n--{_BOUNDARY}--\r\n".encode()
+
+
 class Refused(Exception):
     """The server did not take the connection, or closed it."""
 
@@ -52,6 +63,7 @@ class Session:
 
     def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
         parts = urlsplit(url)
+        self._url = url
         given = {"Origin": url} | (headers or {})
         host = given.pop("Host", None)
         try:
@@ -76,6 +88,7 @@ class Session:
         self._page, self._query, self._script = "", "", ""
         self._elements: dict[tuple[int, ...], tuple[str, Element]] = {}
         self._fragments: dict[str, None] = {}
+        self._answers: dict[str, Any] = {}
         self._run, self._is_whole = "", True
         self._finished = 0
         self._session_id = ""
@@ -133,12 +146,62 @@ class Session:
 
     def set(self, key: str, value: Any, *, wait: bool = True) -> None:
         """Put a value into the widget with this key, whatever bounds the widget has."""
-        self.rerun([self._state(key, value)], fragment=self._fragment_of(key), wait=wait)
+        self.rerun([self._state(key, value)], wait=wait)
 
     def press(self, key: str, *, wait: bool = True) -> None:
         """Press the button with this key."""
         state = WidgetState(id=self.widget(key).id, trigger_value=True)
-        self.rerun([state], fragment=self._fragment_of(key), wait=wait)
+        self.rerun([state], wait=wait)
+
+    def upload(self, key: str, name: str, data: bytes, *, wait: bool = True) -> None:
+        """Send a file by the file field with this key."""
+        asked = BackMsg()
+        asked.file_urls_request.request_id = f"request {time.monotonic()}"
+        asked.file_urls_request.file_names.append(name)
+        asked.file_urls_request.session_id = self._session_id
+        self.send(asked)
+        given = self._answer(asked.file_urls_request.request_id).file_urls[0]
+        body = multipart(name, data)
+        with urllib.request.urlopen(
+            urllib.request.Request(
+                f"{self._url}{given.upload_url}", body, {"Content-Type": MULTIPART, **self._tokens()}, method="PUT"
+            ),
+            timeout=PATIENCE,
+        ) as answer:
+            assert answer.status < 300
+        state = WidgetState(id=self.widget(key).id)
+        sent = state.file_uploader_state_value.uploaded_file_info.add()
+        sent.name, sent.size, sent.file_id = name, len(data), given.file_id
+        sent.file_urls.CopyFrom(given)
+        self.rerun([state], wait=wait)
+
+    def download(self, key: str) -> bytes:
+        """The file that the download button with this key gives."""
+        button = self.widget(key)
+        address = button.url
+        if button.deferred_file_id:
+            asked = BackMsg()
+            request = asked.backend_operation_request
+            request.request_id, request.session_id = f"request {time.monotonic()}", self._session_id
+            request.deferred_file.file_id = button.deferred_file_id
+            self.send(asked)
+            answer = self._answer(request.request_id)
+            assert not answer.error_msg, answer.error_msg
+            address = answer.deferred_file.url
+        with urllib.request.urlopen(f"{self._url}{address}", timeout=PATIENCE) as file:
+            return bytes(file.read())
+
+    def _answer(self, request: str) -> Any:
+        self.wait(lambda: request in self._answers, f"the answer to {request}")
+        return self._answers.pop(request)
+
+    def _tokens(self) -> dict[str, str]:
+        """What a browser shows to say that it is on a page of this server."""
+        with urllib.request.urlopen(f"{self._url}/_stcore/host-config", timeout=PATIENCE) as answer:
+            cookies = answer.headers.get_all("Set-Cookie") or []
+        found = [cookie.split(";")[0].partition("=") for cookie in cookies]
+        token = next((value for name, _, value in found if name == "_streamlit_xsrf"), "")
+        return {"Cookie": f"_streamlit_xsrf={token}", "X-Xsrftoken": token, "Origin": self._url}
 
     def clear_cache(self) -> None:
         """What the menu of a developer's browser sends."""
@@ -253,6 +316,10 @@ class Session:
             self._config = message.new_session.config
         elif kind == "delta":
             self._take_delta(message)
+        elif kind == "file_urls_response":
+            self._answers[message.file_urls_response.response_id] = message.file_urls_response
+        elif kind == "backend_operation_response":
+            self._answers[message.backend_operation_response.request_id] = message.backend_operation_response
         elif kind == "navigation":
             self._script = message.navigation.page_script_hash
         elif kind == "page_info_changed":
@@ -278,10 +345,6 @@ class Session:
                 for place, held in self._elements.items()
                 if place[: len(path)] != path or held[0] == self._run
             }
-
-    def _fragment_of(self, key: str) -> str:
-        """Widgets of a fragment have it drawn alone; a run of the whole page does as much and more."""
-        return ""
 
     def _state(self, key: str, value: Any) -> WidgetState:
         state = WidgetState(id=self.widget(key).id)
