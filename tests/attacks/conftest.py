@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,8 @@ def target(tiny: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Targ
 @pytest.fixture
 def own_target(tiny: str, tmp_path: Path) -> Callable[..., AbstractContextManager[Target]]:
     """Starts a dashboard for this test alone; arguments as for `attacked`."""
-    return partial(_own, tmp_path / "own", tiny)
 
+    def start(model: str = tiny, **options: Any) -> AbstractContextManager[Target]:
+        return attacked(tmp_path / "own", model, **options)
 
-def _own(folder: Path, model: str, **options: Any) -> AbstractContextManager[Target]:
-    return attacked(folder, options.pop("model", model), **options)
+    return start

@@ -99,7 +99,6 @@ def plant(
         "specification": json.dumps(specification),
         "progress": json.dumps(progress or {}),
         "row_count": len(kept),
-        "origin": None,
     }
     with sqlite3.connect(str(make_url(store.url).database), timeout=30.0) as connection:
         setters = ", ".join(f"{name} = ?" for name in values)

@@ -131,6 +131,16 @@ class Target:
                 total += process.memory_full_info().pss
         return total
 
+    def computing(self, action: Callable[[], object]) -> float:
+        """For how many seconds the server itself computed while `action` went on, on all processors together.
+
+        What else the machine does makes everything take longer, but not this.
+        """
+        server = psutil.Process(self.process.pid)
+        before = sum(server.cpu_times()[:2])
+        action()
+        return float(sum(server.cpu_times()[:2]) - before)
+
     # ------------------------------------------------------------------------------------------------ its end
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
@@ -220,6 +230,16 @@ def command_of(process: psutil.Process) -> str:
 def compilers(target: Target) -> list[psutil.Process]:
     """The children that compile regular expressions, of the worker and of the previews."""
     return [process for process in target.processes() if "engine.language.serving" in command_of(process)]
+
+
+def damage(target: Target) -> None:
+    """Write over the database, as a broken disk does."""
+    if "store" in target.__dict__:
+        target.store.close()
+    for name in ("runs.db", "runs.db-wal"):
+        path = target.folder / name
+        if path.exists():
+            path.write_bytes(b"\xa5" * max(100_000, path.stat().st_size))
 
 
 def settle(target: Target, seconds: float = 1.0, patience: float = 60.0) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import urllib.request
 
 import pytest
 
-from engine.errors import RelensError
 from engine.runs.screens import Screen, ScreenStore
 from tests.attacks import made
 from tests.attacks.server import Target, settle
@@ -17,14 +17,11 @@ from tests.attacks.server import Target, settle
 QUADRATIC = "b{" + "1" * 19_900 + "xa{99999999999}"
 
 
-def opened(target: Target, page: str, query: str, *, patience: float = 120.0) -> float:
-    """Open a page as somebody new; how long that takes, seconds."""
+def opened(target: Target, page: str, query: str) -> None:
+    """Open a page as somebody new."""
     with target.visitor() as visitor:
-        begun = time.monotonic()
-        visitor.open(page, query, patience=patience)
-        seconds = time.monotonic() - begun
+        visitor.open(page, query)
         assert visitor.exceptions() == []
-        return seconds
 
 
 def taken_in(target: Target, data: bytes) -> str | None:
@@ -38,14 +35,15 @@ def taken_in(target: Target, data: bytes) -> str | None:
         return next(iter(new), None)
 
 
-def toxicity(model: str, texts: int, length: int) -> made.Json:
-    """A study of a thousand words, in texts where none of them stands."""
+def toxicity(model: str) -> made.Json:
+    """A study of a thousand words."""
     words = [f"word{number}" for number in range(1_000)]
     inputs = [{"text": f"word{number} is rude.", "word": f"word{number}", "position": 0} for number in range(5)]
     return made.study("toxicity", model, words=words, inputs=inputs)
 
 
 def toxicity_rows(texts: int, length: int) -> list[made.Json]:
+    """Its rows, with so many texts of so many characters, in which none of the words stands."""
     text = "wor " * (length // 4)
     return [
         {"unit": "prompted 1", "row": "begin"},
@@ -76,7 +74,7 @@ def toxicity_rows(texts: int, length: int) -> list[made.Json]:
 @pytest.mark.parametrize(("texts", "length"), [(1, 400_000), (20, 20_000)])
 def test_words_are_masked_without_making_anybody_wait(target, texts, length):
     """A thousand words are looked for in 400,000 characters: in 14 kB of file, and in a store that holds it already."""
-    specification, rows = toxicity(target.model, texts, length), toxicity_rows(texts, length)
+    specification, rows = toxicity(target.model), toxicity_rows(texts, length)
     target.must_hear(lambda: taken_in(target, made.run_file(specification, rows)))
     planted = made.plant(target.store, specification, rows)
     target.must_hear(lambda: opened(target, "toxicity", f"run={planted}"))
@@ -101,7 +99,7 @@ def test_a_hostile_expression_in_a_field_makes_nobody_wait(target, page, field, 
 
         def type_it() -> None:
             for number in range(3):
-                visitor.set(field, text[:-1] + str(number))
+                visitor.set(field, text + str(number))
                 assert visitor.exceptions() == []
 
         target.must_hear(type_it)
@@ -160,12 +158,11 @@ def test_a_run_of_many_rows_opens_for_four_without_making_anybody_wait(target, m
 
         def open_it() -> None:
             for visitor in visitors:
-                begun = time.monotonic()
                 visitor.open("workbench", f"run={many_rows}")
-                assert time.monotonic() - begun < 10.0
                 assert visitor.exceptions() == []
 
         target.must_hear(open_it)
+        assert target.computing(open_it) < 4 * 2.0
 
 
 @pytest.mark.slow
@@ -200,9 +197,8 @@ def test_a_history_of_long_patterns_is_drawn_without_making_anybody_wait(own_tar
                 visitor.open("history")
                 visitor.look()
 
-            begun = time.monotonic()
             target.must_hear(look)
-            assert time.monotonic() - begun < 2 * 2.0 + 2 * 0.6
+            assert target.computing(look) < 1.0
             assert visitor.exceptions() == []
             assert "25 runs" in visitor.texts()
 
@@ -227,7 +223,7 @@ def test_a_deck_of_large_figures_is_arranged_without_making_anybody_wait(target,
 
 
 def test_a_deck_of_large_figures_opens_in_a_moment(target, heavy_deck):
-    assert opened(target, "present", f"deck={heavy_deck}", patience=60.0) < 5.0
+    assert target.computing(lambda: opened(target, "present", f"deck={heavy_deck}")) < 5.0
 
 
 @pytest.mark.slow
@@ -264,21 +260,14 @@ def test_a_wrong_file_is_refused_without_making_anybody_wait(target):
 
 
 def test_what_a_scraper_may_ask_makes_nobody_wait(target):
-    import urllib.request
-
     def scrape() -> None:
         for _ in range(5):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{target.url}/_stcore/metrics", timeout=60) as answer:
+            with (
+                contextlib.suppress(OSError),
+                urllib.request.urlopen(f"{target.url}/_stcore/metrics", timeout=60) as answer,
+            ):
                 answer.read()
 
     target.must_hear(scrape)
 
 
-def test_errors_are_sentences(target):
-    """What was refused above says so in a sentence and not as a broken page."""
-    with target.visitor() as visitor:
-        visitor.open("memorization")
-        visitor.set("memorization_pattern", "(" * 100)
-        assert visitor.exceptions() == []
-        with contextlib.suppress(RelensError):
-            assert "parenthesis" in visitor.texts() or "Missing" in visitor.texts()
