@@ -1,7 +1,7 @@
 """What an attacker prepares: files of runs that nobody ever ran, and runs put into the store behind its back.
 
-    data = run_file(search("(a|b)*a(a|b){40}", model, compile_seconds=1e6))       a file to import
-    plant(store, search(...), rows)                                               as another program could write them
+data = run_file(search("(a|b)*a(a|b){40}", model, compile_seconds=1e6))       a file to import
+plant(store, search(...), rows)                                               as another program could write them
 """
 
 from __future__ import annotations
@@ -109,5 +109,3 @@ def plant(
         )
     connection.close()
     return run_id
-
-

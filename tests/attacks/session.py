@@ -87,6 +87,7 @@ class Session:
         #: The page by its name in the address, its parameters, and the server's own name for it once it is drawn.
         self._page, self._query, self._script = "", "", ""
         self._elements: dict[tuple[int, ...], tuple[str, Element]] = {}
+        self._blocks: dict[tuple[int, ...], Any] = {}
         self._fragments: dict[str, None] = {}
         self._answers: dict[str, Any] = {}
         self._run, self._is_whole = "", True
@@ -197,7 +198,7 @@ class Session:
 
     def _tokens(self) -> dict[str, str]:
         """What a browser shows to say that it is on a page of this server."""
-        with urllib.request.urlopen(f"{self._url}/_stcore/host-config", timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(f"{self._url}/_stcore/health", timeout=PATIENCE) as answer:
             cookies = answer.headers.get_all("Set-Cookie") or []
         found = [cookie.split(";")[0].partition("=") for cookie in cookies]
         token = next((value for name, _, value in found if name == "_streamlit_xsrf"), "")
@@ -239,8 +240,11 @@ class Session:
 
     def widget(self, key: str) -> Any:
         """The element of the widget with this key."""
-        for element in self.elements():
-            held = getattr(element, element.WhichOneof("type") or "", None)
+        with self._changed:
+            blocks = list(self._blocks.values())
+        for element in [*self.elements(), *blocks]:
+            kind = element.WhichOneof("type")
+            held = element if not kind or getattr(element, "id", "") else getattr(element, kind)
             if getattr(held, "id", "").endswith(f"-{key}"):
                 return held
         raise LookupError(f"There is no widget {key!r} on the page {self._page!r}:\n{self.texts()[:2000]}")
@@ -311,7 +315,7 @@ class Session:
             self._run = message.metadata.run.script_run_id
             self._is_whole = not message.metadata.run.fragment_ids
             if self._is_whole:
-                self._fragments = {}
+                self._fragments, self._blocks = {}, {}
             self._session_id = message.new_session.initialize.session_id
             self._config = message.new_session.config
         elif kind == "delta":
@@ -323,7 +327,9 @@ class Session:
         elif kind == "navigation":
             self._script = message.navigation.page_script_hash
         elif kind == "page_info_changed":
-            self._query = message.page_info_changed.query_string  # the browser's address changes, and is sent from now on
+            self._query = (
+                message.page_info_changed.query_string
+            )  # the browser's address changes, and is sent from now on
         elif kind == "script_finished":
             status = message.script_finished
             if status == ForwardMsg.FINISHED_SUCCESSFULLY:
@@ -340,6 +346,7 @@ class Session:
         if kind == "new_element":
             self._elements[path] = (self._run, message.delta.new_element)
         elif kind == "add_block":
+            self._blocks[path] = message.delta.add_block
             self._elements = {
                 place: held
                 for place, held in self._elements.items()

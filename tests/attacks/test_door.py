@@ -8,12 +8,14 @@ import io
 import re
 import threading
 import time
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from engine.runs.export import export_rows
+from engine.studies.safe_https import SafeHttps
 from tests.attacks import made
 from tests.attacks.server import ROOT, attacked, damage
 from tests.attacks.session import Refused
@@ -32,7 +34,9 @@ def test_a_page_of_this_machine_is_let_in(target):
         assert "token" in visitor.texts()
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "localhost.evil.example:{port}", "127.1.1.1.nip.io"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "localhost.evil.example:{port}", "127.1.1.1.nip.io"]
+)
 def test_a_foreign_name_for_this_machine_is_not_let_in(target, host):
     """Whoever owns a name can make it lead here, and their page then comes from the host that it talks to."""
     name = host.format(port=urlsplit(target.url).port)
@@ -62,7 +66,11 @@ def test_nobody_ends_the_server_or_writes_into_its_folder_by_a_message(target):
     before = {path for path in ROOT.iterdir()}
     with target.visitor() as visitor:
         visitor.open("glossary")
-        for message in (BackMsg(debug_shutdown_runtime=True), BackMsg(set_run_on_save=True), BackMsg(load_git_info=True)):
+        for message in (
+            BackMsg(debug_shutdown_runtime=True),
+            BackMsg(set_run_on_save=True),
+            BackMsg(load_git_info=True),
+        ):
             visitor.send(message)
         asked = BackMsg()
         asked.backend_operation_request.request_id = "a"
@@ -84,7 +92,7 @@ def hub():
     asked: list[str] = []
 
     class Hub(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             asked.append(self.path)
             self.send_error(404)
 
@@ -136,6 +144,30 @@ def test_a_link_starts_nothing(target):
             visitor.open(page, query)
             visitor.look()
     assert target.store.count() == before
+
+
+#: This machine and its neighbours, written so that a quick look does not see it.
+DISGUISED = [
+    "https://127.1/", "https://0177.0.0.1/", "https://0x7f.0.0.1/", "https://0x7f000001/", "https://017700000001/",
+    "https://localhost./", "https://LOCALHOST/", "https://[::ffff:7f00:1]/", "https://[0:0:0:0:0:ffff:127.0.0.1]/",
+    "https://[::]/", "https://0/", "https://0.0.0.0/", "https://①②⑦.⓪.⓪.①/", "https://127。0。0。1/", "https://169.254.169.254/",
+    "https://[fe80::1%25lo]/", "https://2852039166/", "https://example.com@127.0.0.1/", "https://127.0.0.1#@example.com/",
+    "https://127.0.0.1\\@example.com/", "https://127.0.0.1%2f@example.com/", "https://[::1]:443/", "https://10.1/",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", DISGUISED)
+def test_no_disguise_of_this_machine_is_connected_to(address):
+    """With the machine's own resolver; a name that it does not know leads nowhere."""
+    connected = []
+
+    def connector(*to: object) -> NoReturn:
+        connected.append(to)
+        raise OSError("not here")
+
+    answer = SafeHttps(per_second=100.0, connector=connector).head(address)
+    assert not answer.exists
+    assert not connected, f"{address} was connected to"
 
 
 # ----------------------------------------------------------------------------------------------- what is taken away
@@ -199,9 +231,9 @@ def test_a_store_that_is_damaged_while_it_is_used_is_a_sentence(own_target):
     with own_target(model="none") as target:
         with target.visitor() as visitor:
             visitor.open("history")
-        damage(target)
+        damage(target, "runs", "status")
         for page in ("", "workbench", "history"):
             with target.visitor() as visitor:
                 visitor.open(page)
                 assert visitor.exceptions() == []
-                assert "store of runs" in visitor.texts()
+                assert "store of runs" in visitor.texts(), page

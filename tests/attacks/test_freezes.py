@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 import urllib.request
+from urllib.parse import quote
 
 import pytest
 
@@ -35,10 +36,10 @@ def taken_in(target: Target, data: bytes) -> str | None:
         return next(iter(new), None)
 
 
-def toxicity(model: str) -> made.Json:
-    """A study of a thousand words."""
-    words = [f"word{number}" for number in range(1_000)]
-    inputs = [{"text": f"word{number} is rude.", "word": f"word{number}", "position": 0} for number in range(5)]
+def toxicity(model: str, turn: int = 0) -> made.Json:
+    """A study of a thousand words, which are others in each turn."""
+    words = [f"word{1_000 * turn + number}" for number in range(1_000)]
+    inputs = [{"text": f"{word} is rude.", "word": word, "position": 0} for word in words[:5]]
     return made.study("toxicity", model, words=words, inputs=inputs)
 
 
@@ -74,11 +75,14 @@ def toxicity_rows(texts: int, length: int) -> list[made.Json]:
 @pytest.mark.parametrize(("texts", "length"), [(1, 400_000), (20, 20_000)])
 def test_words_are_masked_without_making_anybody_wait(target, texts, length):
     """A thousand words are looked for in 400,000 characters: in 14 kB of file, and in a store that holds it already."""
-    specification, rows = toxicity(target.model), toxicity_rows(texts, length)
-    target.must_hear(lambda: taken_in(target, made.run_file(specification, rows)))
-    planted = made.plant(target.store, specification, rows)
-    target.must_hear(lambda: opened(target, "toxicity", f"run={planted}"))
-    target.must_hear(lambda: opened(target, "compare", f"runs={planted},{made.plant(target.store, specification)}"))
+    rows = toxicity_rows(texts, length)
+
+    def plant(turn: int) -> str:
+        return made.plant(target.store, toxicity(target.model, turn), rows)
+
+    target.must_hear(lambda turn: taken_in(target, made.run_file(toxicity(target.model, turn + 1), rows)))
+    target.must_hear(lambda turn: opened(target, "toxicity", f"run={plant(turn + 3)}"))
+    target.must_hear(lambda turn: opened(target, "compare", f"runs={plant(turn + 5)},{plant(turn + 7)}"))
 
 
 FIELDS = [
@@ -97,9 +101,9 @@ def test_a_hostile_expression_in_a_field_makes_nobody_wait(target, page, field, 
     with target.visitor() as visitor:
         visitor.open(page)
 
-        def type_it() -> None:
+        def type_it(turn: int = 0) -> None:
             for number in range(3):
-                visitor.set(field, text + str(number))
+                visitor.set(field, f"{text}{turn}{number}")
                 assert visitor.exceptions() == []
 
         target.must_hear(type_it)
@@ -110,10 +114,10 @@ def test_four_hostile_typists_make_nobody_wait(target):
     for visitor in visitors:
         visitor.open("memorization")
 
-    def type_it() -> None:
+    def type_it(turn: int = 0) -> None:
         def one(visitor) -> None:
             for number in range(4):
-                visitor.set("memorization_pattern", QUADRATIC + str(number))
+                visitor.set("memorization_pattern", f"{QUADRATIC}{turn}{number}")
 
         threads = [threading.Thread(target=one, args=(visitor,)) for visitor in visitors]
         for thread in threads:
@@ -131,7 +135,7 @@ def test_four_hostile_typists_make_nobody_wait(target):
 @pytest.mark.parametrize("page", ["workbench", "automata", "tokens"])
 def test_a_hostile_expression_in_a_link_makes_nobody_wait(target, page):
     name = {"workbench": "pattern", "automata": "lesson", "tokens": "tokens_text"}[page]
-    target.must_hear(lambda: opened(target, page, f"{name}={QUADRATIC.replace('{', '%7B').replace('}', '%7D')}"))
+    target.must_hear(lambda _: opened(target, page, f"{name}={QUADRATIC.replace('{', '%7B').replace('}', '%7D')}"))
 
 
 def test_a_study_with_millions_of_pieces_opens_in_a_moment(target):
@@ -139,7 +143,7 @@ def test_a_study_with_millions_of_pieces_opens_in_a_moment(target):
     targets = [f"target {number}" for number in range(10_000)]
     planted = made.plant(target.store, made.study("causal-triggers", target.model, targets=targets, seeds=1_000))
     before = target.memory(server_alone=True)
-    target.must_hear(lambda: opened(target, "causal-triggers", f"run={planted}"))
+    target.must_hear(lambda _: opened(target, "causal-triggers", f"run={planted}"))
     assert target.memory(server_alone=True) - before < 300 << 20
 
 
@@ -156,7 +160,7 @@ def test_a_run_of_many_rows_opens_for_four_without_making_anybody_wait(target, m
     with contextlib.ExitStack() as stack:
         visitors = [stack.enter_context(target.visitor()) for _ in range(4)]
 
-        def open_it() -> None:
+        def open_it(turn: int = 0) -> None:
             for visitor in visitors:
                 visitor.open("workbench", f"run={many_rows}")
                 assert visitor.exceptions() == []
@@ -182,7 +186,7 @@ def test_a_file_of_many_rows_is_taken_in_without_making_anybody_wait(target):
     rows = (made.match_row(number, f"text {number}") for number in range(1, 100_001))
     data = made.run_file(made.search("text [0-9]+", target.model), rows)
     assert len(data) < 5_000_000
-    target.must_hear(lambda: taken_in(target, data))
+    target.must_hear(lambda _: taken_in(target, data))
 
 
 def test_a_history_of_long_patterns_is_drawn_without_making_anybody_wait(own_target):
@@ -193,7 +197,7 @@ def test_a_history_of_long_patterns_is_drawn_without_making_anybody_wait(own_tar
         with target.visitor() as visitor:
             visitor.open("")
 
-            def look() -> None:
+            def look(turn: int = 0) -> None:
                 visitor.open("history")
                 visitor.look()
 
@@ -209,26 +213,29 @@ def figure(kilobytes: int, seed: int) -> str:
     return f'{{"data":[{{"type":"scatter","y":[{points}]}}],"layout":{{}}}}'
 
 
-@pytest.fixture(scope="module")
-def heavy_deck(target):
+def heavy_deck(target: Target, name: str) -> str:
+    """A deck of twenty figures of 1.3 MB, and its name."""
     screens = ScreenStore(target.store_url)
     for number in range(20):
-        screens.add(Screen(f"Screen {number}", ("A sentence.",), figure=figure(1_300, number), deck="heavy"))
+        screens.add(Screen(f"Screen {number}", ("A sentence.",), figure=figure(1_300, number), deck=name))
     screens.close()
-    return "heavy"
+    return name
 
 
-def test_a_deck_of_large_figures_is_arranged_without_making_anybody_wait(target, heavy_deck):
-    target.must_hear(lambda: opened(target, "present", f"deck={heavy_deck}"))
+def test_a_deck_of_large_figures_is_arranged_without_making_anybody_wait(target):
+    decks = [heavy_deck(target, f"arranged {turn}") for turn in range(2)]
+    target.must_hear(lambda turn: opened(target, "present", f"deck={quote(decks[turn])}"))
 
 
-def test_a_deck_of_large_figures_opens_in_a_moment(target, heavy_deck):
-    assert target.computing(lambda: opened(target, "present", f"deck={heavy_deck}")) < 5.0
+def test_a_deck_of_large_figures_opens_in_a_moment(target):
+    deck = heavy_deck(target, "opened")
+    assert target.computing(lambda: opened(target, "present", f"deck={deck}")) < 5.0
 
 
 @pytest.mark.slow
-def test_a_deck_of_large_figures_is_shown_without_making_anybody_wait(target, heavy_deck):
-    target.must_hear(lambda: opened(target, "present", f"deck={heavy_deck}&screen=1"))
+def test_a_deck_of_large_figures_is_shown_without_making_anybody_wait(target):
+    decks = [heavy_deck(target, f"shown {turn}") for turn in range(2)]
+    target.must_hear(lambda turn: opened(target, "present", f"deck={quote(decks[turn])}&screen=1"))
 
 
 def test_a_developers_message_makes_no_process_and_keeps_no_memory(target):
@@ -256,11 +263,11 @@ def test_a_wrong_file_is_refused_without_making_anybody_wait(target):
         made.packed(made.run_lines(made.study("bias", target.model), [{"unit": "a", "row": "b", "c": [0] * 900_000}])),
     ]
     for data in hostile:
-        target.must_hear(lambda data=data: taken_in(target, data))
+        target.must_hear(lambda _, data=data: taken_in(target, data))
 
 
 def test_what_a_scraper_may_ask_makes_nobody_wait(target):
-    def scrape() -> None:
+    def scrape(turn: int = 0) -> None:
         for _ in range(5):
             with (
                 contextlib.suppress(OSError),
@@ -269,5 +276,3 @@ def test_what_a_scraper_may_ask_makes_nobody_wait(target):
                 answer.read()
 
     target.must_hear(scrape)
-
-

@@ -16,7 +16,7 @@ from engine.errors import LimitError, StoreError
 from engine.runs.specification import InspectSpecification, specification_from_json
 from engine.runs.store import Store
 from tests.attacks import made
-from tests.attacks.server import ROOT, Target, command_of, damage, processes_of, settle, wait_until
+from tests.attacks.server import ROOT, Target, command_of, damage, is_answered, processes_of, settle, wait_until
 
 
 def search(model: str, pattern: str = "The (cat|dog)"):
@@ -60,15 +60,16 @@ def test_a_worker_that_stands_still_is_replaced_within_a_minute(own_target):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["ended", "killed"])
-def test_no_worker_outlives_its_server_where_the_database_is_damaged(own_target, how):
+def test_a_worker_that_cannot_report_ends_with_its_server(own_target, how):
     with own_target() as target:
         target.warm()
-        damage(target)
         (first,) = workers(target)
+        first.suspend()
+        damage(target, "workers", "heartbeat")
         first.kill()
         with target.visitor() as visitor:
             visitor.open("")
-            # The next one finds a database that it can neither read nor write.
+            # The next one finds a database in which it cannot report.
             wait_until(lambda: [process for process in workers(target) if process.pid != first.pid], "the next worker")
             time.sleep(3.0)
         target.end(how)
@@ -181,18 +182,18 @@ def test_one_visitor_cannot_take_the_whole_queue_by_pressing_run(own_target):
             assert lock.acquire()
             with target.visitor() as greedy:
                 greedy.open("workbench", f"pattern=The+cat&model={target.model}")
-                greedy.look_until(lambda: "string" in greedy.texts(), "a preview")
+                greedy.look_until(lambda: is_answered(greedy), "a preview")
                 greedy.press("run_button")
                 for _ in range(12):
                     if greedy.has("stop_button"):
                         greedy.open("workbench", f"pattern=The+cat&model={target.model}")
-                        greedy.look_until(lambda: "string" in greedy.texts(), "a preview")
+                        greedy.look_until(lambda: is_answered(greedy), "a preview")
                     greedy.press("run_button")
                 assert greedy.exceptions() == []
             assert target.store.queue().waiting <= 4
             with target.visitor() as modest:
                 modest.open("workbench", f"pattern=The+dog&model={target.model}")
-                modest.look_until(lambda: "string" in modest.texts(), "a preview")
+                modest.look_until(lambda: is_answered(modest), "a preview")
                 before = target.store.queue().waiting
                 modest.press("run_button")
                 assert target.store.queue().waiting == before + 1
