@@ -54,7 +54,7 @@ def multipart(name: str, data: bytes) -> bytes:
     return head.encode() + data + f"\r\n--{_BOUNDARY}--\r\n".encode()
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The server did not take the connection, or closed it."""
 
 
@@ -82,7 +82,7 @@ class Session:
                 close_timeout=2.0,
             )
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from error
+            raise RefusedError(f"{type(error).__name__}: {error}") from error
         self.bytes_received = 0
         #: The page by its name in the address, its parameters, and the server's own name for it once it is drawn.
         self._page, self._query, self._script = "", "", ""
@@ -213,7 +213,7 @@ class Session:
         try:
             self._socket.send(message.SerializeToString())
         except ConnectionClosed as error:
-            raise Refused(str(error)) from error
+            raise RefusedError(str(error)) from error
 
     # ----------------------------------------------------------------------------------- what a visitor sees
 
@@ -273,7 +273,7 @@ class Session:
         with self._changed:
             while not condition():
                 if self._failure is not None:
-                    raise Refused(self._failure)
+                    raise RefusedError(self._failure)
                 left = end - time.monotonic()
                 if left <= 0:
                     raise AssertionError(f"{what} did not come within {patience:.0f} s")
@@ -327,9 +327,8 @@ class Session:
         elif kind == "navigation":
             self._script = message.navigation.page_script_hash
         elif kind == "page_info_changed":
-            self._query = (
-                message.page_info_changed.query_string
-            )  # the browser's address changes, and is sent from now on
+            # The browser's address changes, and is what it sends from now on.
+            self._query = message.page_info_changed.query_string
         elif kind == "script_finished":
             status = message.script_finished
             if status == ForwardMsg.FINISHED_SUCCESSFULLY:

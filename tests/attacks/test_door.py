@@ -18,7 +18,7 @@ from engine.runs.export import export_rows
 from engine.studies.safe_https import SafeHttps
 from tests.attacks import made
 from tests.attacks.server import ROOT, attacked, damage
-from tests.attacks.session import Refused
+from tests.attacks.session import RefusedError
 
 #: What a spreadsheet takes for the beginning of a formula.
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -40,14 +40,14 @@ def test_a_page_of_this_machine_is_let_in(target):
 def test_a_foreign_name_for_this_machine_is_not_let_in(target, host):
     """Whoever owns a name can make it lead here, and their page then comes from the host that it talks to."""
     name = host.format(port=urlsplit(target.url).port)
-    with pytest.raises(Refused):  # noqa: SIM117
+    with pytest.raises(RefusedError):  # noqa: SIM117
         with target.visitor(Host=name, Origin=f"http://{name}") as visitor:
             visitor.open("history")
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "https://evil.example:8501", "null", "file://"])
 def test_a_foreign_page_is_not_let_in(target, origin):
-    with pytest.raises(Refused):  # noqa: SIM117
+    with pytest.raises(RefusedError):  # noqa: SIM117
         with target.visitor(Origin=origin) as visitor:
             visitor.open("history")
 
@@ -57,7 +57,7 @@ def test_what_is_no_message_ends_that_session_alone(target):
         other.open("glossary")
         visitor.open("glossary")
         visitor._socket.send(b"\xff" * 1000)
-        with pytest.raises((Refused, AssertionError)):
+        with pytest.raises((RefusedError, AssertionError)):
             visitor.rerun(patience=10.0)
         other.rerun()
 
