@@ -48,7 +48,7 @@ from tests.attacks.server import LONGEST_FREEZE, Target, attacked, processes_of,
 Json = Any
 
 #: Inputs of a round, after which the memory is taken.
-ROUND = 8
+ROUND = 16
 #: The longest file, before it is packed.
 MOST_CHARACTERS = 6_000_000
 #: What a round may leave behind, as the slope over all rounds but the first ones, in bytes.

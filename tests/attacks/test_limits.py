@@ -221,13 +221,17 @@ def test_a_study_with_millions_of_pieces_is_refused_before_any_is_made(store, ti
     """10,000 targets and 1,000 seeds are 23 kB of file and ten million pieces of work."""
     targets = [f"target {number}" for number in range(10_000)]
     data = made.run_file(made.study("causal-triggers", tiny, targets=targets, seeds=1_000))
+
+    def units_of_the_file() -> None:
+        # Whether the file is taken in or not, nobody makes the pieces.
+        run = store.get(made.take_in(store, data))
+        StudySpecification.from_json(run.specification).study.units()
+
     tracemalloc.start()
     begun = time.monotonic()
     try:
-        # Whether the file is taken in or not, nobody makes the pieces.
         with pytest.raises(RelensError) as refused:
-            run = store.get(made.take_in(store, data))
-            StudySpecification.from_json(run.specification).study.units()
+            units_of_the_file()
         seconds = time.monotonic() - begun
         _, most = tracemalloc.get_traced_memory()
     finally:
