@@ -13,7 +13,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --on
 TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
-.PHONY: help run lock setup setup-dev model graphviz chromium tini test check unit-tests model-tests browser-tests benchmarks format clean
+.PHONY: help run lock setup setup-dev model graphviz chromium tini test check unit-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -73,7 +73,7 @@ tini:
 
 # --- what is tested --------------------------------------------------------------------------------------
 
-test: check unit-tests model-tests browser-tests
+test: check unit-tests quick-attack-tests model-tests browser-tests
 
 check: setup-dev
 	@$(BIN)/ruff check .
@@ -89,6 +89,13 @@ model-tests: setup-dev model
 
 browser-tests: setup-dev model graphviz chromium tini
 	@$(BIN)/pytest -m browser
+
+# Attacks on a dashboard that is started for them on this machine, and reached from nowhere else.
+attack-tests: setup-dev model graphviz
+	@$(BIN)/pytest -m attack
+
+quick-attack-tests: setup-dev model graphviz
+	@$(BIN)/pytest -m "attack and not slow"
 
 # --- other -----------------------------------------------------------------------------------------------
 
