@@ -72,7 +72,7 @@ st.session_state["workbench_page"] = workbench
 st.session_state["pages"] = {one.url_path: one for pages in sections.values() for one in pages}
 name_page(page.title)
 keyboard()
-with sentence_of_error():
+with sentence_of_error(page.title):
     patch_streamlit()
     page.run()
-page_words(page.url_path)
+    page_words(page.url_path)

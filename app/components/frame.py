@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.components.messages import show_error
 from app.components.ticker import ticker
+from app.text import as_html
 from engine.errors import RelensError
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -32,16 +33,17 @@ def name_page(title: str) -> None:
 
 
 @contextmanager
-def sentence_of_error() -> Iterator[None]:
-    """Where the page ends in an error that has a sentence, show that, and draw the page anew every few seconds.
+def sentence_of_error(title: str) -> Iterator[None]:
+    """Where the page of that title ends in an error that has a sentence, show it, and draw the page anew after a while.
 
     A store whose file is damaged, or whose folder is not there, is such an error, whatever page is opened.
     """
     try:
         yield
     except RelensError as error:
+        st.html(f'<h1 class="relens-title study">{as_html(title)}</h1>')
         show_error(error)
-        st.caption("This page looks again by itself.")
+        st.caption("Relens looks again every few seconds, and shows the page once this is mended.")
         st.session_state[_WAITS] = False
         with st.container():
             st.fragment(_draw_anew, key="draw_anew")()

@@ -76,3 +76,4 @@ def test_every_page_does(path, script):
     page = dashboard().run().switch_page(f"../pages/{script.name}").run()
     assert not page.exception
     assert ["is not a database" in error.value for error in page.error] == [True]
+    assert sum(element.proto.body.startswith("<h1") for element in page.get("html")) == 1
