@@ -31,33 +31,44 @@ class Lengths(NamedTuple):
     longest: int | None
 
 
-def byte_lengths(node: Node) -> Lengths | None:
-    """The lengths of the strings of `node`, or None when there are no strings at all."""
+def byte_lengths(node: Node, known: dict[int, Lengths | None] | None = None) -> Lengths | None:
+    """The lengths of the strings of `node`, or None when there are no strings at all.
+
+    known: the lengths of nodes by `id`, found before and added to here, so that to put the question of every node of a
+    tree takes no longer than of its root.
+    """
+    known = {} if known is None else known
+    if id(node) not in known:
+        known[id(node)] = _byte_lengths(node, known)
+    return known[id(node)]
+
+
+def _byte_lengths(node: Node, known: dict[int, Lengths | None]) -> Lengths | None:
     match node:
         case Characters(ranges=ranges):
             widths = [bound - 1 for bound in _path_lengths(ranges)]
             return Lengths(min(widths), max(widths)) if widths else None
         case Concatenation(items=items):
-            parts = [byte_lengths(item) for item in items]
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts):
+            parts = [byte_lengths(item, known) for item in items]
+            possible = [part for part in parts if part is not None]
+            if len(possible) < len(parts):
                 return None
-            return Lengths(sum(part.shortest for part in known), _total(part.longest for part in known))
+            return Lengths(sum(part.shortest for part in possible), _total(part.longest for part in possible))
         case Alternation(branches=branches):
-            known = [part for part in map(byte_lengths, branches) if part is not None]
-            if not known:
+            possible = [part for branch in branches if (part := byte_lengths(branch, known)) is not None]
+            if not possible:
                 return None
-            bounds = [part.longest for part in known]
+            bounds = [part.longest for part in possible]
             longest = None if None in bounds else max(bound for bound in bounds if bound is not None)
-            return Lengths(min(part.shortest for part in known), longest)
+            return Lengths(min(part.shortest for part in possible), longest)
         case Repetition(item=item, minimum=minimum, maximum=maximum):
-            part = byte_lengths(item)
+            part = byte_lengths(item, known)
             if part is None or part.longest == 0 or maximum == 0:
                 return Lengths(0, 0) if part is not None or minimum == 0 else None
             unbounded = maximum is None or part.longest is None
             return Lengths(part.shortest * minimum, None if unbounded else (part.longest or 0) * (maximum or 0))
         case Group(item=item):
-            return byte_lengths(item)
+            return byte_lengths(item, known)
     return Lengths(0, 0)
 
 

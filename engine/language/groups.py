@@ -24,7 +24,7 @@ import bisect
 from typing import Literal, NamedTuple
 
 from engine.errors import LimitError
-from engine.language.construction import byte_lengths
+from engine.language.construction import Lengths, byte_lengths
 from engine.language.syntax import parse_regex
 from engine.language.tree import Alternation, Characters, Concatenation, Group, Node, Repetition
 from engine.query import Limits
@@ -47,10 +47,11 @@ class GroupReader:
         limits = limits or Limits()
         trees = parse_regex(prefix, limits, "prefix"), parse_regex(pattern, limits, "pattern")
         self.tree = Concatenation(0, 0, trees)
-        self.names = tuple(_group_names(self.tree))
+        named, holders = _named_groups(self.tree)
+        self.names = tuple(named)
         self._program: _Program | None = None
         if self.names:
-            self._program = _Program(self.tree, self.names, limits.automaton_states * WORKING_INSTRUCTIONS)
+            self._program = _Program(self.tree, self.names, holders, limits.automaton_states * WORKING_INSTRUCTIONS)
 
     def read(self, text: str) -> dict[str, str | None] | None:
         """What each group holds when `re.fullmatch` reads `text`: the last thing it matched, "" where it took no part.
@@ -81,9 +82,14 @@ class _Instruction(NamedTuple):
 
 
 class _Program:
-    """The instructions of an expression, each made after those that follow it."""
+    """The instructions of an expression, each made after those that follow it.
 
-    def __init__(self, tree: Node, names: tuple[str, ...], most: int) -> None:
+    holders: the `id` of every node with a named group in it.
+    """
+
+    def __init__(self, tree: Node, names: tuple[str, ...], holders: set[int], most: int) -> None:
+        self._holders = holders
+        self._known_lengths: dict[int, Lengths | None] = {}
         self._instructions = [_Instruction("match", 0)]
         self._slots = {name: 2 * place for place, name in enumerate(names)}
         self._most = most
@@ -114,7 +120,7 @@ class _Program:
                 targets = tuple(self._add(branch, end, depth) for branch in branches)
                 return self._emit(_Instruction("split", depth, targets=targets))
             case Repetition():
-                return self._repetition(_flattened(node), following, depth)
+                return self._repetition(self._flattened(node), following, depth)
             case Group(item=item, name=None):
                 return self._add(item, following, depth)
             case Group(item=item, name=str(name)):
@@ -138,7 +144,7 @@ class _Program:
         return following
 
     def _repetition(self, node: Repetition, following: int, depth: int) -> int:
-        lengths = byte_lengths(node.item)
+        lengths = byte_lengths(node.item, self._known_lengths)
         minimum, maximum = node.minimum, node.maximum
         if lengths is not None and lengths.longest == 0:  # to read nothing twice is to read it once
             minimum, maximum = min(minimum, 1), 1 if maximum is None else min(maximum, 1)
@@ -165,6 +171,30 @@ class _Program:
         else:
             once = self._add(node.item, again, depth)
         return _Instruction("split", depth, targets=(following, once) if node.lazy else (once, following))
+
+    def _flattened(self, node: Repetition) -> Repetition:
+        """The repetition with `(x{0,1000})*` read as the equal `x*`, which spares a thousand copies.
+
+        Only where what is tried, and what groups hold, stays the same: both are greedy or both are lazy, one has no
+        upper bound, and no named group tells them apart.
+        """
+        item = _without_unnamed_group(node.item)
+        while (
+            isinstance(item, Repetition)
+            and item.minimum == 0
+            and item.lazy == node.lazy
+            and item.maximum != 0
+            and node.maximum != 0
+            and None in (item.maximum, node.maximum)
+            and (id(item) not in self._holders or self._reads_something(item.item))
+        ):
+            node = Repetition(node.start, node.end, item.item, 0, None, node.lazy)
+            item = _without_unnamed_group(node.item)
+        return node
+
+    def _reads_something(self, node: Node) -> bool:
+        lengths = byte_lengths(node, self._known_lengths)
+        return lengths is None or lengths.shortest > 0
 
     def run(self, text: str, names: tuple[str, ...]) -> dict[str, str | None] | None:
         """The first way through the program that reads the whole of `text`, as the contents of the groups."""
@@ -224,45 +254,29 @@ def _contents(text: str, names: tuple[str, ...], slots: list[int]) -> dict[str, 
     }
 
 
-def _flattened(node: Repetition) -> Repetition:
-    """The repetition with `(x{0,1000})*` read as the equal `x*`, which spares a thousand copies.
-
-    Only where what is tried, and what groups hold, stays the same: both are greedy or both are lazy, one has no upper
-    bound, and no named group tells them apart.
-    """
-    item = _without_unnamed_group(node.item)
-    while (
-        isinstance(item, Repetition)
-        and item.minimum == 0
-        and item.lazy == node.lazy
-        and item.maximum != 0
-        and node.maximum != 0
-        and None in (item.maximum, node.maximum)
-        and (not _group_names(item) or _reads_something(item.item))
-    ):
-        node = Repetition(node.start, node.end, item.item, 0, None, node.lazy)
-        item = _without_unnamed_group(node.item)
-    return node
-
-
-def _reads_something(node: Node) -> bool:
-    lengths = byte_lengths(node)
-    return lengths is None or lengths.shortest > 0
-
-
 def _without_unnamed_group(node: Node) -> Node:
     while isinstance(node, Group) and node.name is None:
         node = node.item
     return node
 
 
-def _group_names(node: Node) -> list[str]:
-    """The names of the groups in `node`, as they open."""
-    match node:
-        case Concatenation(items=parts) | Alternation(branches=parts):
-            return [name for part in parts for name in _group_names(part)]
-        case Repetition(item=item) | Group(item=item, name=None):
-            return _group_names(item)
-        case Group(item=item, name=str(name)):
-            return [name, *_group_names(item)]
-    return []
+def _named_groups(tree: Node) -> tuple[list[str], set[int]]:
+    """The names of the groups as they open, and the `id` of every node that has one of them in it."""
+    names: list[str] = []
+    holders: set[int] = set()
+
+    def look(node: Node) -> None:
+        before = len(names)
+        match node:
+            case Concatenation(items=parts) | Alternation(branches=parts):
+                for part in parts:
+                    look(part)
+            case Repetition(item=item) | Group(item=item):
+                if isinstance(node, Group) and node.name is not None:
+                    names.append(node.name)
+                look(item)
+        if len(names) > before:
+            holders.add(id(node))
+
+    look(tree)
+    return names, holders

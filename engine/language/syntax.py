@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 import warnings
 from re import _parser  # type: ignore[attr-defined]
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from engine.errors import LimitError, RegexError
 from engine.language.characters import atom_ranges
@@ -56,7 +56,8 @@ def parse_regex(source: str, limits: Limits | None = None, part: str = "pattern"
     flags = _judge(source, part)
     parser = _Parser(source, part)
     tree = parser.alternation(flags)
-    _check_anchors(tree, source, part, leading=True, trailing=True)
+    if parser.has_anchors:
+        _check_anchors(tree, source, part, _silent_nodes(tree), leading=True, trailing=True)
     return tree
 
 
@@ -75,17 +76,24 @@ def _judge(source: str, part: str) -> int:
     except RecursionError:
         _refuse("Groups are nested too deep", source, None, part)
     except (OverflowError, ValueError):  # a count beyond what `re`, or Python's own integers, take from a text
-        place = _HUGE_COUNT.search(source)
-        _refuse("A number of repetitions is too large", source, place.start() if place else None, part)
+        _refuse("A number of repetitions is too large", source, _huge_count(source), part)
     if flags & _TEMPLATE:
         _refuse("The flag t is not supported", source, 0, part)
     return flags
 
 
+def _huge_count(source: str) -> int | None:
+    """Where the first quantifier stands that has a number of ten digits."""
+    return next((found.start() for found in _COUNTS.finditer(source) if max(map(len, found.groups(""))) > 9), None)
+
+
+# Each of these reads a text of length n in time proportional to n, whatever is in it: what is repeated cannot begin
+# where it may also end, or is possessive and never given back.
+
 #: Escapes, classes and parentheses: all it takes to see how deep groups are nested.
 _BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*|[()]", re.DOTALL)
 _COUNT = re.compile(r"\{(?:([0-9]+)|([0-9]*)(,)([0-9]*))\}")
-_HUGE_COUNT = re.compile(r"\{(?=[0-9,]*[0-9]{10})[0-9]*,?[0-9]*\}")
+_COUNTS = re.compile(r"\{([0-9]*+)(?:,([0-9]*+))?\}")
 _CLASS = re.compile(r"\[\^?(?:\\.|[^\\])(?:\\.|[^\]\\])*\]", re.DOTALL)
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _ESCAPE = re.compile(
@@ -117,6 +125,7 @@ class _Parser:
         self.part = part
         self.position = 0
         self.captures = 0
+        self.has_anchors = False
 
     def alternation(self, flags: int) -> Node:
         start = self.position
@@ -184,8 +193,12 @@ class _Parser:
         else:
             self.position += 1
             if character in "^$":
-                return Marker(start, self.position, "start" if character == "^" else "end")
+                return self.anchor(start, "start" if character == "^" else "end")
         return self.characters(start, flags)
+
+    def anchor(self, start: int, kind: Literal["start", "end"]) -> Marker:
+        self.has_anchors = True
+        return Marker(start, self.position, kind)
 
     def characters(self, start: int, flags: int) -> Characters:
         return Characters(start, self.position, atom_ranges(self.source[start : self.position], flags), flags)
@@ -201,7 +214,7 @@ class _Parser:
         if letter in "bB":
             _refuse(f"The word boundary \\{letter} {_LOOK_REASON}", self.source, start, self.part)
         if letter in "AZz":
-            return Marker(start, self.position, "start" if letter == "A" else "end")
+            return self.anchor(start, "start" if letter == "A" else "end")
         return self.characters(start, flags)
 
     def group(self, flags: int) -> Node:
@@ -241,10 +254,10 @@ def _changed_flags(flags: int, added: str, removed: str) -> int:
     return flags
 
 
-def _check_anchors(node: Node, source: str, part: str, *, leading: bool, trailing: bool) -> None:
+def _check_anchors(node: Node, source: str, part: str, silent: set[int], *, leading: bool, trailing: bool) -> None:
     """Refuse an anchor that is not at the edge it speaks of.
 
-    leading, trailing: whether nothing can come before, or after, this node in the whole string. In `(^a|b)c` the
+    silent: as of `_silent_nodes`. leading, trailing: whether nothing can come before, or after, this node in the whole string. In `(^a|b)c` the
     anchor leads; in `(^a)*` it may stand after another a, and in `x?^a` after an x.
     """
     match node:
@@ -254,33 +267,41 @@ def _check_anchors(node: Node, source: str, part: str, *, leading: bool, trailin
                 reason = f"An anchor is only supported at the very {kind}, and something can come {where} this one"
                 _refuse(reason, source, node.start, part)
         case Concatenation(items=items):
-            solid = [index for index, item in enumerate(items) if not _spells_nothing(item)]
+            solid = [index for index, item in enumerate(items) if id(item) not in silent]
             first, last = (solid[0], solid[-1]) if solid else (len(items), -1)
             for index, item in enumerate(items):
-                _check_anchors(
-                    item, source, part, leading=leading and index <= first, trailing=trailing and index >= last
-                )
+                is_first, is_last = leading and index <= first, trailing and index >= last
+                _check_anchors(item, source, part, silent, leading=is_first, trailing=is_last)
         case Alternation(branches=branches):
             for branch in branches:
-                _check_anchors(branch, source, part, leading=leading, trailing=trailing)
+                _check_anchors(branch, source, part, silent, leading=leading, trailing=trailing)
         case Repetition(item=item, maximum=maximum):
             once = maximum is not None and maximum <= 1
-            _check_anchors(item, source, part, leading=leading and once, trailing=trailing and once)
+            _check_anchors(item, source, part, silent, leading=leading and once, trailing=trailing and once)
         case Group(item=item):
-            _check_anchors(item, source, part, leading=leading, trailing=trailing)
+            _check_anchors(item, source, part, silent, leading=leading, trailing=trailing)
 
 
-def _spells_nothing(node: Node) -> bool:
-    match node:
-        case Marker():
-            return True
-        case Concatenation(items=items):
-            return all(map(_spells_nothing, items))
-        case Group(item=item) | Repetition(item=item):
-            return _spells_nothing(item)
-        case Alternation(branches=branches):
-            return all(map(_spells_nothing, branches))
-    return False
+def _silent_nodes(tree: Node) -> set[int]:
+    """The `id` of every node that spells nothing, as anchors, comments and groups of these do."""
+    silent: set[int] = set()
+
+    def is_silent(node: Node) -> bool:
+        match node:
+            case Marker():
+                spells_nothing = True
+            case Concatenation(items=parts) | Alternation(branches=parts):
+                spells_nothing = all([is_silent(part) for part in parts])  # a list, since each part has to be noted
+            case Group(item=item) | Repetition(item=item):
+                spells_nothing = is_silent(item)
+            case _:
+                spells_nothing = False
+        if spells_nothing:
+            silent.add(id(node))
+        return spells_nothing
+
+    is_silent(tree)
+    return silent
 
 
 def _refuse(reason: str, source: str, position: int | None, part: str) -> NoReturn:
