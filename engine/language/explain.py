@@ -12,8 +12,9 @@ carries its place, so that a page can mark it in the source. A part whose own wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from re import _constants  # type: ignore[attr-defined]
 from typing import Any
 
@@ -82,74 +83,93 @@ class _Literal(Node):
 def explain(pattern: str, limits: Limits | None = None, part: str = "pattern") -> tuple[ExplainedPart, ...]:
     """The parts of `pattern`, outer before inner, in reading order. Raises what `parse_regex` raises."""
     root = parse_regex(pattern, limits, part)
-    writer = _Writer(pattern)
+    outline = _Outline(pattern)
+    writer = _Writer(pattern, outline)
     return tuple(
         ExplainedPart(node.start, node.end, depth, pattern[node.start : node.end], writer.meaning(node))
-        for top in _parts(root, pattern)
-        for depth, node in _walk(top, 0, pattern)
+        for top in outline.parts(root)
+        for depth, node in outline.walk(top, 0)
     )
 
 
-def _walk(node: Node, depth: int, source: str) -> Iterator[tuple[int, Node]]:
-    yield depth, node
-    for below in _below(node, source):
-        yield from _walk(below, depth + 1, source)
+class _Outline:
+    """Which nodes of a tree are parts that are explained.
+
+    What is known of a node is kept, by its `id`: in `((((ab|cd)*)*)*)*` every level asks the same of all below it.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._parts: dict[int, list[Node]] = {}
+        self._below: dict[int, list[Node]] = {}
+
+    def walk(self, node: Node, depth: int) -> Iterator[tuple[int, Node]]:
+        yield depth, node
+        for below in self.below(node):
+            yield from self.walk(below, depth + 1)
+
+    def below(self, node: Node) -> list[Node]:
+        """The parts that need words of their own beside those of `node`."""
+        if id(node) not in self._below:
+            self._below[id(node)] = self._parts_below(node)
+        return self._below[id(node)]
+
+    def parts(self, node: Node) -> list[Node]:
+        """The items of a concatenation, literals in a row taken together."""
+        if id(node) not in self._parts:
+            self._parts[id(node)] = self._joined(node)
+        return self._parts[id(node)]
+
+    def single(self, node: Node) -> Node:
+        """`node`, or the literal that all of it is."""
+        parts = self.parts(node)
+        return parts[0] if len(parts) == 1 else node
+
+    def bare(self, node: Node) -> Node:
+        """`node` without parentheses that only hold it together, as a literal where it is one."""
+        node = self.single(node)
+        while isinstance(node, Group) and node.name is None and _is_plain(inner := self.single(node.item)):
+            node = inner
+        return node
+
+    def _parts_below(self, node: Node) -> list[Node]:
+        match node:
+            case Group(item=item) | Repetition(item=item):
+                return self.below(item)
+            case Alternation(branches=branches):
+                return [branch for branch in branches if not _is_plain(self.bare(branch))]
+            case Concatenation():
+                parts = self.parts(node)
+                return parts if len(parts) > 1 else []
+        return []
+
+    def _joined(self, node: Node) -> list[Node]:
+        items = node.items if isinstance(node, Concatenation) and node.items else (node,)
+        literals = ((item, self._literal(item)) for item in items)
+        parts: list[Node] = []
+        for ignore_case, run in groupby(literals, lambda pair: None if pair[1] is None else pair[1].ignore_case):
+            if ignore_case is None:
+                parts += [item for item, _ in run]
+            else:
+                parts.append(_one_literal([literal for _, literal in run if literal is not None]))
+        return parts
+
+    def _literal(self, node: Node) -> _Literal | None:
+        """A character that stands for itself, escaped or in brackets as it may be."""
+        if not isinstance(node, Characters):
+            return None
+        ((operator, argument),) = atom_items(self.source[node.start : node.end])
+        if operator is not _constants.LITERAL:
+            return None
+        ignore_case = bool(node.flags & re.IGNORECASE)
+        cased = ignore_case and len(node.ranges) > 1
+        return _Literal(node.start, node.end, chr(argument), ignore_case, cased)
 
 
-def _below(node: Node, source: str) -> list[Node]:
-    """The parts that need words of their own beside those of `node`."""
-    match node:
-        case Group(item=item) | Repetition(item=item):
-            return _below(item, source)
-        case Alternation(branches=branches):
-            return [branch for branch in branches if not _is_plain(_bare(branch, source))]
-        case Concatenation():
-            parts = _parts(node, source)
-            return parts if len(parts) > 1 else []
-    return []
-
-
-def _parts(node: Node, source: str) -> list[Node]:
-    """The items of a concatenation, literals in a row taken together."""
-    items = node.items if isinstance(node, Concatenation) and node.items else (node,)
-    parts: list[Node] = []
-    for item in items:
-        literal = _literal(item, source)
-        before = parts[-1] if parts else None
-        if literal is None:
-            parts.append(item)
-        elif isinstance(before, _Literal) and before.ignore_case == literal.ignore_case:
-            cased = before.cased or literal.cased
-            parts[-1] = _Literal(before.start, literal.end, before.text + literal.text, before.ignore_case, cased)
-        else:
-            parts.append(literal)
-    return parts
-
-
-def _single(node: Node, source: str) -> Node:
-    """`node`, or the literal that all of it is."""
-    parts = _parts(node, source)
-    return parts[0] if len(parts) == 1 else node
-
-
-def _literal(node: Node, source: str) -> _Literal | None:
-    """A character that stands for itself, escaped or in brackets as it may be."""
-    if not isinstance(node, Characters):
-        return None
-    ((operator, argument),) = atom_items(source[node.start : node.end])
-    if operator is not _constants.LITERAL:
-        return None
-    character = chr(argument)
-    ignore_case = bool(node.flags & re.IGNORECASE)
-    return _Literal(node.start, node.end, character, ignore_case, cased=ignore_case and len(node.ranges) > 1)
-
-
-def _bare(node: Node, source: str) -> Node:
-    """`node` without parentheses that only hold it together, as a literal where it is one."""
-    node = _single(node, source)
-    while isinstance(node, Group) and node.name is None and _is_plain(inner := _single(node.item, source)):
-        node = inner
-    return node
+def _one_literal(literals: Sequence[_Literal]) -> _Literal:
+    first, last = literals[0], literals[-1]
+    text = "".join(literal.text for literal in literals)
+    return _Literal(first.start, last.end, text, first.ignore_case, any(literal.cased for literal in literals))
 
 
 def _is_plain(node: Node) -> bool:
@@ -162,11 +182,12 @@ def _is_plain(node: Node) -> bool:
 class _Writer:
     """Finds the words."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, outline: _Outline) -> None:
         self.source = source
+        self.outline = outline
 
     def meaning(self, node: Node) -> str:
-        node = _single(node, self.source)
+        node = self.outline.single(node)
         match node:
             case _Literal(text=text, cased=cased):
                 return _quoted(text) + (", in upper or lower case" if cased else "")
@@ -176,17 +197,17 @@ class _Writer:
                 return self.marker(node)
             case Repetition(item=item, lazy=lazy):
                 times = _times(node) + (" (the ? behind it changes nothing here)" if lazy else "")
-                if _below(item, self.source) or isinstance(item, Group):
+                if self.outline.below(item) or isinstance(item, Group):
                     return f"{times}: {self.meaning(item)}"
                 return f"{self.meaning(item)}, {times}"
             case Group(item=item, number=number, name=name):
                 return self.group_name(node, number, name) + self.meaning(item)
             case Alternation(branches=branches):
-                listed = [self.branch(_bare(branch, self.source)) for branch in branches[:_MOST_LISTED]]
+                listed = [self.branch(self.outline.bare(branch)) for branch in branches[:_MOST_LISTED]]
                 if len(branches) > _MOST_LISTED:
                     listed.append(f"and {len(branches) - _MOST_LISTED:,} more")
                 return f"one of {len(branches):,} alternatives: {', '.join(listed)}"
-        parts = _parts(node, self.source)
+        parts = self.outline.parts(node)
         if isinstance(node, Concatenation) and node.items:
             return f"{len(parts)} parts, one after the other"
         return "nothing, the empty text"

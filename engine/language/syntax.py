@@ -87,8 +87,8 @@ def _huge_count(source: str) -> int | None:
     return next((found.start() for found in _COUNTS.finditer(source) if max(map(len, found.groups(""))) > 9), None)
 
 
-# Each of these reads a text of length n in time proportional to n, whatever is in it: what is repeated cannot begin
-# where it may also end, or is possessive and never given back.
+# Each of these takes time proportional to what it reads, whatever that is: where a repetition has to give back what it
+# read, what follows it fails there at once; and no two tries begin within the same digits.
 
 #: Escapes, classes and parentheses: all it takes to see how deep groups are nested.
 _BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*|[()]", re.DOTALL)
@@ -257,8 +257,8 @@ def _changed_flags(flags: int, added: str, removed: str) -> int:
 def _check_anchors(node: Node, source: str, part: str, silent: set[int], *, leading: bool, trailing: bool) -> None:
     """Refuse an anchor that is not at the edge it speaks of.
 
-    silent: as of `_silent_nodes`. leading, trailing: whether nothing can come before, or after, this node in the whole string. In `(^a|b)c` the
-    anchor leads; in `(^a)*` it may stand after another a, and in `x?^a` after an x.
+    silent: as of `_silent_nodes`. leading, trailing: whether nothing can come before, or after, this node in the whole
+    string. In `(^a|b)c` the anchor leads; in `(^a)*` it may stand after another a, and in `x?^a` after an x.
     """
     match node:
         case Marker(kind=kind):
@@ -291,7 +291,8 @@ def _silent_nodes(tree: Node) -> set[int]:
             case Marker():
                 spells_nothing = True
             case Concatenation(items=parts) | Alternation(branches=parts):
-                spells_nothing = all([is_silent(part) for part in parts])  # a list, since each part has to be noted
+                noted = [is_silent(part) for part in parts]  # of every part, before the first that is not ends it
+                spells_nothing = all(noted)
             case Group(item=item) | Repetition(item=item):
                 spells_nothing = is_silent(item)
             case _:
