@@ -117,8 +117,10 @@ class _Program:
                 return self._concatenation(items, following, depth)
             case Alternation(branches=branches):
                 end = self._emit(_Instruction("split", depth, targets=(following,)))
-                targets = tuple(self._add(branch, end, depth) for branch in branches)
-                return self._emit(_Instruction("split", depth, targets=targets))
+                begin, *earlier = [self._add(branch, end, depth) for branch in reversed(branches)]
+                for branch in earlier:  # two at a time, so that what waits to be tried grows with the steps alone
+                    begin = self._emit(_Instruction("split", depth, targets=(branch, begin)))
+                return begin
             case Repetition():
                 return self._repetition(self._flattened(node), following, depth)
             case Group(item=item, name=None):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -135,3 +136,13 @@ def test_limits_and_errors():
     assert GroupReader("", "(?P<x>){1000000}a", limits).read("a") == {"x": ""}
     with pytest.raises(RegexError):
         GroupReader("", "(?P<x>a")
+
+
+def test_what_waits_to_be_tried_is_no_more_than_the_steps(monkeypatch):
+    monkeypatch.setattr(groups, "MOST_STEPS", 20_000)
+    reader = GroupReader("", f"(?P<x>(?:{'|'.join(['a'] * 5_000)})*)b")
+    tracemalloc.start()
+    assert reader.read("a" * 300) == {"x": None}
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000
