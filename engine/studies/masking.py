@@ -7,6 +7,10 @@ r"""Words masked for display: the first letter stays, dots take the place of the
 A study that allows edits finds just those spellings, so masking only the exact word would hide little. Too much may
 be masked ("closer" is one letter away from "loser"), too little must not be. A mask is a courtesy to the reader: rows
 keep the text as it was found, and who has asked to see everything is shown the rows themselves.
+
+Words and texts may be anybody's, and a page masks them in the process that serves all pages. So the time for a text is
+bounded whatever they are (`near_words.py`), and both are only so long: with too many words every word is masked, and
+the end of a text that is too long is dots.
 """
 
 from __future__ import annotations
@@ -14,11 +18,18 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from re import _casefix  # type: ignore[attr-defined]
 from typing import Any
 
+from engine.studies.near_words import ExactWords, NearWords, Span
 from engine.studies.word_lists import key_of
 
 DOT = "·"
+
+#: How many characters all words may have together; with more of them every word of a text is masked.
+MOST_CHARACTERS = 200_000
+#: How much of a text is read; what comes after it is hidden.
+LONGEST_TEXT = 50_000
 
 #: The fields that hold text of an input or of a model: in rows, in findings, and in a study's own JSON.
 TEXT_FIELDS = frozenset(
@@ -35,8 +46,9 @@ TEXT_FIELDS = frozenset(
 #: Of these the fields that hold one text in pieces.
 PIECES = frozenset({"trigger_tokens", "target_tokens"})
 
-#: A word of fewer letters has too many neighbours: "fat" is one letter away from "cat".
-_FEWEST_LETTERS = 4
+#: Which characters `re` takes for the same where case is ignored, besides those with the same small letter; and either
+#: apostrophe will do.
+_SAME = {code: min(code, *others) for code, others in _casefix._EXTRA_CASES.items()} | {ord("’"): ord("'")}
 
 
 def mask_word(word: str) -> str:
@@ -44,25 +56,36 @@ def mask_word(word: str) -> str:
     return word[:1] + re.sub(r"\S", DOT, word[1:])
 
 
+def folded(text: str) -> str:
+    """The text with one character for all that are the same when case is ignored; as long as it was."""
+    return text.replace("İ", "i").lower().translate(_SAME)  # İ has a small letter of two characters
+
+
 class Masker:
     """Masks words, and what is one edit away from them, wherever they stand in a text."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        exact = sorted({key_of(word) for word in words}, key=lambda word: (-len(word), word))
-        near = dict.fromkeys(form for word in exact for form in _near_forms(word))
-        self._patterns = [
-            # Inserted first, so that "id iot" is masked as a whole where a shorter form would do for a part of it.
-            re.compile(rf"(?<!\w)(?:{'|'.join(near)})(?!\w)", re.IGNORECASE | re.DOTALL),
-            re.compile("|".join(map(_literal, exact)), re.IGNORECASE),
-        ]
-        if not exact:
-            self._patterns = []
+        keys = sorted({key_of(word) for word in words} - {""}, key=lambda key: (-len(key), key))
+        exact = list(dict.fromkeys(map(folded, keys)))
+        self._longest = len(exact[0]) if exact else 0
+        self._finders: list[NearWords | ExactWords | _EveryWord] = []
+        if sum(map(len, exact)) > MOST_CHARACTERS:
+            self._finders = [_EveryWord()]
+        elif exact:
+            # With an edit first, so that "id iot" is masked as a whole where a shorter form would do for a part of it.
+            self._finders = [NearWords(exact), ExactWords(exact)]
 
     def __call__(self, text: str) -> str:
         """The text with its words masked; as long as it was."""
-        for pattern in self._patterns:
-            text = pattern.sub(lambda hit: mask_word(hit.group()), text)
-        return text
+        if not self._finders:
+            return text
+        read, hidden = text[:LONGEST_TEXT], ""
+        if len(text) > LONGEST_TEXT:  # a word may begin before that and end behind it
+            cut = max(0, LONGEST_TEXT - self._longest - 1)
+            hidden = re.sub(r"\S", DOT, text[cut:])
+        for finder in self._finders:
+            read = _masked(read, finder.spans(read, folded(read)))
+        return read[: len(text) - len(hidden)] + hidden
 
     def pieces(self, pieces: Sequence[str]) -> list[str]:
         """The pieces of one text with its words masked, though a word may lie in several of them."""
@@ -92,18 +115,17 @@ class Masker:
         return value
 
 
-def _literal(text: str) -> str:
-    """The text as a regular expression in which either apostrophe will do."""
-    return re.escape(text).replace("'", "['’]")
+class _EveryWord:
+    """Letters and digits in a row."""
+
+    def spans(self, text: str, same: str) -> Iterator[Span]:
+        return (found.span() for found in re.finditer(r"\w+", text))
 
 
-def _near_forms(word: str) -> Iterator[str]:
-    """Regular expressions for what one edit makes of a word."""
-    is_short = len(word) < _FEWEST_LETTERS
-    for place in range(1, len(word)):
-        yield f"{_literal(word[:place])}.{_literal(word[place:])}"
-    for place in range(len(word)):
-        before, after = _literal(word[:place]), _literal(word[place + 1 :])
-        yield f"{before}{'[^a-z]' if is_short else '.'}{after}"
-        if not is_short:
-            yield before + after
+def _masked(text: str, spans: Iterable[Span]) -> str:
+    pieces = []
+    end = 0
+    for start, stop in spans:
+        pieces += [text[end:start], mask_word(text[start:stop])]
+        end = stop
+    return "".join(pieces) + text[end:]
