@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError, RegexError
+from engine.language.alphabet import alphabet_ranges
 from engine.language.reading import Reader
 from engine.language.syntax import parse_regex
 from engine.language.tree import matches_empty
@@ -102,7 +103,8 @@ class BiasStudy(Study):
         if self.template.index(SUBJECT) > self.template.index(OUTCOME):
             raise QueryError("In the template, {subject} comes before {outcome}.")
         for what, expressions in (("subject", self.subjects), ("outcome", self.outcomes)):
-            _check(what, expressions)
+            if len(expressions) < 2:
+                raise QueryError(f"There is nothing to compare with fewer than two {what}s.")
         if not self.variants and not self.position_draws:
             raise QueryError("Without a variant and without positions of edits, there is nothing to find out.")
         if len(set(self.variants)) < len(self.variants):
@@ -125,6 +127,15 @@ class BiasStudy(Study):
         before, _, rest = self.template.partition(SUBJECT)
         between, _, after = rest.partition(OUTCOME)
         return before, between, after
+
+    def check(self) -> None:
+        """Raise `QueryError` unless all are different regular expressions that match some text, and an edit can write.
+
+        Whoever reads what a study was, as a page does, has no need of that, and it takes long.
+        """
+        for what, expressions in (("subject", self.subjects), ("outcome", self.outcomes)):
+            _check_expressions(what, expressions)
+        alphabet_ranges(self.edits, Limits())
 
     def plan(self) -> Iterator[Unit]:
         """One a variant, in their order; the positions of edits last."""
@@ -240,14 +251,13 @@ class BiasStudy(Study):
         )
 
 
-def _check(what: str, expressions: tuple[str, ...]) -> None:
-    """Raise `QueryError` unless these are at least two different regular expressions that match some text."""
-    if len(expressions) < 2:
-        raise QueryError(f"There is nothing to compare with fewer than two {what}s.")
-    for place, expression in enumerate(expressions):
+def _check_expressions(what: str, expressions: tuple[str, ...]) -> None:
+    seen: set[str] = set()
+    for expression in expressions:
         named = f"The {what} {expression if len(expression) <= 80 else expression[:79] + '…'!r}"
-        if expression in expressions[:place]:
+        if expression in seen:
             raise QueryError(f"{named} is there twice.")
+        seen.add(expression)
         try:
             tree = parse_regex(expression, Limits(), "pattern")
         except RegexError as error:

@@ -29,9 +29,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError
 from engine.language.automaton import ByteAutomaton
+from engine.language.syntax import parse_regex
 from engine.query import Decoding, Encoding, Limits, Query, Record, Sampling
 from engine.studies.study import ROW, Bench, Row, Study, Unit
-from engine.studies.validators import Check, InText, Unchecked, Validator, check_settings, open_validator
+from engine.studies.validators import (
+    Check,
+    InText,
+    OfForm,
+    Unchecked,
+    Validator,
+    check_form,
+    check_settings,
+    open_validator,
+)
 
 if TYPE_CHECKING:
     from engine.studies.sampled_generation import Attempt
@@ -162,7 +172,11 @@ class MemorizationStudy(Study):
         if self.seed < 0:
             raise QueryError(f"The seed is at least 0, not {self.seed}.")
         check_settings(self.validator)
-        _ = self.query  # which checks itself
+        if isinstance(self.validator, OfForm):
+            check_form(self.validator)
+        query = self.query  # which checks itself
+        parse_regex(query.prefix, Limits(), "prefix")
+        parse_regex(query.pattern, Limits(), "pattern")
 
     def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
         """The rows of one method (see the module). Raises the errors of compilation and of the validator."""

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from engine import settings
-from engine.errors import QueryError
+from engine.errors import QueryError, RegexError
 from engine.language.isolation import default_compiler
 from engine.language.language import LanguageCompiler
+from engine.language.syntax import parse_regex
 from engine.query import Limits, Query, Record
 from engine.studies.membership import recent_corpus
 from engine.studies.safe_https import SafeHttps
@@ -117,6 +118,15 @@ def check_settings(validator: Validator) -> None:
         raise QueryError("The operator of this machine has forbidden to ask web servers (RELENS_HTTPS).")
     if isinstance(validator, Answers) and not validator.allowed:
         raise QueryError("Asking web servers whether an address exists has to be allowed first.")
+
+
+def check_form(validator: OfForm) -> None:
+    """Raises `QueryError` for a form that is no regular expression."""
+    try:
+        parse_regex(validator.regex, Limits())
+    except RegexError as error:
+        complaint = error.sentence[:1].lower() + error.sentence[1:].replace(" of the pattern", "")
+        raise QueryError(f"In the form that counts: {complaint}") from None
 
 
 def open_validator(

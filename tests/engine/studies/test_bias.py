@@ -319,7 +319,20 @@ def test_positions_of_edits(tiny):
 )  # fmt: skip
 def test_what_is_no_study(changes, sentence):
     with pytest.raises(QueryError, match=sentence):
-        BiasStudy(**changes)
+        BiasStudy(**changes).units()
+
+
+@pytest.mark.parametrize("alphabet", ["ab", "[a"])
+def test_what_an_edit_may_write_is_checked(alphabet):
+    with pytest.raises(RegexError) as refused:
+        BiasStudy(edits=Edits(1, alphabet=alphabet)).units()
+    assert refused.value.part == "alphabet"
+
+
+def test_to_read_what_a_study_was_takes_no_parser(monkeypatch):
+    monkeypatch.setattr("engine.studies.bias.parse_regex", None)
+    monkeypatch.setattr("engine.studies.bias.alphabet_ranges", None)
+    assert BiasStudy.from_json(STUDY.to_json()) == STUDY
 
 
 def test_what_can_only_be_told_when_compiled(tiny):

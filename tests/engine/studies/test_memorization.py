@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ModelError, QueryError
+from engine.errors import ModelError, QueryError, RegexError
 from engine.language.compile import compile_language
 from engine.models.loading import load_model
 from engine.query import Decoding, Limits, Query
@@ -146,6 +146,19 @@ def test_settings_without_meaning_are_refused_in_a_sentence(wrong):
     with pytest.raises(QueryError) as refused:
         replace(SMALL, **wrong).units()
     assert str(refused.value).endswith(".")
+
+
+@pytest.mark.parametrize(("wrong", "part"), [({"prefix": "(a"}, "prefix"), ({"pattern": "b{99999999999}"}, "pattern")])
+def test_expressions_are_checked_before_anything_is_asked(wrong, part):
+    with pytest.raises(RegexError) as refused:
+        replace(SMALL, **wrong).units()
+    assert refused.value.part == part
+
+
+def test_the_form_that_counts_is_checked_too():
+    with pytest.raises(QueryError) as refused:
+        replace(SMALL, validator=OfForm("x[")).units()
+    assert str(refused.value) == "In the form that counts: unterminated character set, at position 1."
 
 
 def test_what_the_model_cannot_hold_is_refused(model):
