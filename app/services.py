@@ -1,4 +1,4 @@
-"""What all browser sessions share: the store, the watch over the worker, the previews.
+"""What all browser sessions share: the store, the watch over the worker, the previews, the checks of settings.
 
 They are made once a process, when the first page asks. `ensure_worker` is called by whatever a reader is looking at, so
 that a worker which died is started again while anybody looks.
@@ -15,26 +15,37 @@ import streamlit as st
 from app.live_preview import LivePreview
 from app.runs.questions import Questions
 from app.shared import shared
+from app.study_check import StudyCheck
 from engine import settings
 from engine.errors import RelensError
 from engine.runs.preview import Previewer
 from engine.runs.screens import ScreenStore
 from engine.runs.store import Store
+from engine.runs.study_checks import StudyChecks
 from engine.runs.supervisor import Supervisor, WorkerState
 
 #: Child processes that compute previews. Each keeps a tokenizer warm, so it costs memory; few people type at once.
 PREVIEW_PROCESSES = 4
 
+#: Child processes that check the settings of studies; a check takes milliseconds.
+CHECK_PROCESSES = 2
+
 
 @dataclass(frozen=True)
 class Services:
-    """The dashboard's connections to the engine; `threads` wait for previews, `drawers` for `dot`."""
+    """The dashboard's connections to the engine.
+
+    `threads` wait for previews, `drawers` for `dot`, `checkers` for checks of studies: as many threads as there are
+    children for these, so that a session whose turn has not come holds neither.
+    """
 
     store: Store
     supervisor: Supervisor
     previewer: Previewer
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(32, "preview"))
     drawers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "dot"))
+    study_checks: StudyChecks = field(default_factory=lambda: StudyChecks(CHECK_PROCESSES))
+    checkers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(CHECK_PROCESSES, "check"))
 
     @cached_property
     def questions(self) -> Questions:
@@ -59,10 +70,11 @@ class Services:
             return None
 
     def close(self) -> None:
-        """End the worker, the previews and the threads, and close the store. Waits for the previews in progress."""
+        """End the worker, the children that preview and check, and the threads, and close the store."""
         self.supervisor.stop()
         self.previewer.close()
-        for threads in (self.threads, self.drawers):
+        self.study_checks.close()
+        for threads in (self.threads, self.drawers, self.checkers):
             threads.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -84,3 +96,10 @@ def live_preview(services: Services) -> LivePreview:
     if "live_preview" not in st.session_state:
         st.session_state["live_preview"] = services.new_live_preview()
     return st.session_state["live_preview"]
+
+
+def study_check(services: Services) -> StudyCheck:
+    """The checks of studies of this browser session."""
+    if "study_check" not in st.session_state:
+        st.session_state["study_check"] = StudyCheck(services.study_checks, services.checkers)
+    return st.session_state["study_check"]

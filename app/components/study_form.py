@@ -12,11 +12,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.components.messages import show_error
 from app.components.ticker import ticker
+from app.services import Services, study_check
 from app.studies.view import StudyView
 from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
-from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
 from engine.studies.study import Study
 
@@ -25,9 +25,12 @@ OF_RUN = "As in the run below"
 
 _AGAIN = "study_settings_again"
 
+#: Seconds until the page looks again whether the settings are checked.
+_LOOK_AGAIN = 0.5
+
 
 def study_form(
-    view: StudyView, models: list[str], shown: RunRecord | None
+    services: Services, view: StudyView, models: list[str], shown: RunRecord | None
 ) -> tuple[StudySpecification | None, DeltaGenerator]:
     """Draw it; returns what would be run, and a place beside the model for what can be done with it.
 
@@ -60,11 +63,16 @@ def study_form(
     with st.expander("Settings", expanded=shown is None, icon=":material/tune:", key=key):
         try:
             study = view.settings(base)
-            check_files(study)  # before anything is read
-            study.units()
+            units = study_check(services).units(study)
         except RelensError as error:
             show_error(error)
             return None, aside
+        if units is None:
+            st.caption("The settings are still being checked, because the server is busy; this page looks again.")
+            ticker(_LOOK_AGAIN, key="study_settings")
+            return None, aside
+        if extent := view.extent(study, units):
+            st.caption(extent)
     # A study without a language model is listed under what it asks, which its own settings name.
     return StudySpecification(model or view.own_model(study), study), aside
 

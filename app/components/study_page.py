@@ -33,7 +33,7 @@ def study_page(kind: str, services: Services) -> None:
     status_line(services)
     _introduction(view)
     shown = addressed_study(services, view.kind)
-    specification, aside = study_form(view, [entry.name for entry in available_models()], shown)
+    specification, aside = study_form(services, view, [entry.name for entry in available_models()], shown)
     with aside:
         _run_button(services, specification, shown)
     study_run(services, view, shown)

@@ -34,7 +34,7 @@ def replay_heading(services: Services) -> None:
 def replay_page(services: Services) -> None:
     """Settings, recording, steps."""
     shown = addressed_study(services, ReplayStudy.kind, otherwise="is no recorded search")
-    specification, aside = study_form(_VIEW, [entry.name for entry in available_models()], shown)
+    specification, aside = study_form(services, _VIEW, [entry.name for entry in available_models()], shown)
     with aside:
         is_live = shown is not None and shown.is_live
         if (

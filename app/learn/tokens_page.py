@@ -253,9 +253,7 @@ def _samples_part(services: Services, models: list[str]) -> None:
 
 def _specification(model: str, **settings: object) -> StudySpecification | None:
     try:
-        study = EncodingsStudy(**settings)
-        study.units()
-        return StudySpecification(model, study)
+        return StudySpecification(model, EncodingsStudy(**settings))
     except RelensError as error:
         show_error(error)
         return None

@@ -12,8 +12,7 @@ from typing import Any
 import streamlit as st
 
 from app.studies.fields import attempt, decoding_fields, number_field
-from engine.language.alphabet import alphabet_ranges
-from engine.query import Edits, Limits
+from engine.query import Edits
 from engine.studies.bias import BiasStudy
 
 #: The coarsest tolerance that is worth calling exact.
@@ -64,6 +63,4 @@ def _edits(edits: Edits) -> Edits:
         help="A regular expression for one character. `[ -~]` is everything on an English keyboard; `[a-z]` allows "
         "small letters only, and so fewer other texts.",
     )
-    asked = Edits(edits.distance, edits.where, alphabet=alphabet, **allowed)
-    alphabet_ranges(asked, Limits())  # whether it is one character
-    return asked
+    return Edits(edits.distance, edits.where, alphabet=alphabet, **allowed)

@@ -75,9 +75,11 @@ class CausalTriggersView(MaskedView):
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, CausalTriggerStudy)
         with all_fields():
-            asked = self._fields(study)
-        st.caption(f"{counted(len(asked.units()), 'search', 'searches')}.")
-        return asked
+            return self._fields(study)
+
+    def extent(self, study: Study, units: int) -> str:
+        """The searches."""
+        return f"{counted(units, 'search', 'searches')}."
 
     def _fields(self, study: CausalTriggerStudy) -> CausalTriggerStudy:
         first, second = st.columns(2)

@@ -17,6 +17,7 @@ import streamlit as st
 from app import narrative
 from app.components.messages import show_error
 from app.run_rows import read_all_rows
+from app.services import study_check
 from app.session import session_name
 from app.text import as_html, as_markdown
 from engine.errors import RelensError
@@ -79,7 +80,9 @@ def ask_about(
 def begin_check(services: Services, model: str, check: Study) -> None:
     """Submit a check to the queue and name it in the address; what is wrong with it is said here."""
     try:
-        check.units()
+        if study_check(services).units(check) is None:
+            show_error("The server is busy, so that this could not be checked; please try again in a moment.")
+            return
         run_id = services.store.submit(StudySpecification(model, check), session_name())
     except RelensError as error:
         show_error(error)

@@ -69,11 +69,9 @@ class KnowledgeView(StudyView):
     notice = ""
 
     def settings(self, study: Study) -> Study:
-        """See `StudyView`. Raises `QueryError`, and `RegexError` for a malformed pattern."""
+        """See `StudyView`."""
         with all_fields():
-            asked = _settings(study if isinstance(study, KnowledgeStudy) else KnowledgeStudy())
-            asked.units()  # a pattern that is malformed
-        return asked
+            return _settings(study if isinstance(study, KnowledgeStudy) else KnowledgeStudy())
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """The structured query, the choices, and how the probability of the answers falls off."""

@@ -19,13 +19,10 @@ from app.studies.memorization_tables import methods_table, strings_table
 from app.studies.memorization_validators import KIND, one_line, validator_fields
 from app.studies.view import Figure, Rows, StudyView, Table
 from engine.counted import counted
-from engine.errors import QueryError, RegexError
-from engine.language.syntax import parse_regex
 from engine.studies.find_words import find_words
 from engine.studies.memorization import NEW_TOKENS, MemorizationStudy
 from engine.studies.memorization_findings import curves, findings, recall_curves
 from engine.studies.study import Study
-from engine.studies.validators import OfForm
 
 
 class MemorizationView(StudyView):
@@ -45,11 +42,12 @@ class MemorizationView(StudyView):
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, MemorizationStudy)
         with all_fields():
-            asked = self._fields(study)
-            units = len(asked.units())
-            _check_expressions(asked)
-        st.caption(f"{counted(units, 'method')}, about {duration_text(units * asked.seconds)} in all.")
-        return asked
+            return self._fields(study)
+
+    def extent(self, study: Study, units: int) -> str:
+        """The methods, and how long they take."""
+        assert isinstance(study, MemorizationStudy)
+        return f"{counted(units, 'method')}, about {duration_text(units * study.seconds)} in all."
 
     def _fields(self, study: MemorizationStudy) -> MemorizationStudy:
         prefix, pattern = _expressions(study)
@@ -126,18 +124,6 @@ def _expressions(study: MemorizationStudy) -> tuple[str, str]:
         help="The form of what is looked for, as a regular expression. Both methods find strings of this form alone.",
     )
     return prefix, pattern
-
-
-def _check_expressions(study: MemorizationStudy) -> None:
-    """Raise `RegexError` for an expression that is none, before anything is queued."""
-    parse_regex(study.prefix, part="prefix")
-    parse_regex(study.pattern, part="pattern")
-    if isinstance(study.validator, OfForm):
-        try:
-            parse_regex(study.validator.regex)
-        except RegexError as error:
-            complaint = error.sentence[:1].lower() + error.sentence[1:].replace(" of the pattern", "")
-            raise QueryError(f"In the form that counts: {complaint}") from None
 
 
 def _more_fields(study: MemorizationStudy) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from app.components.messages import show_error
 from app.studies.kept_text import keep_text
 from engine import settings
 from engine.errors import QueryError
-from engine.language.syntax import parse_regex
 from engine.studies.canaries import FILE, RECIPE, Planted, extraction_study
 from engine.studies.memorization import MemorizationStudy
 from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, Validator
@@ -136,8 +135,6 @@ def planted_fields(data: bytes) -> dict[str, Any]:
     try:
         planted = Planted.from_json(json.loads(data))
         study = extraction_study(planted)
-        parse_regex(study.prefix, part="prefix")
-        parse_regex(study.pattern, part="pattern")
     except (ValueError, RecursionError, QueryError) as error:
         raise QueryError("This file is no list of planted secrets.") from error
     return {

@@ -56,10 +56,12 @@ class AblationView(MaskedView):
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, AblationStudy)
         with all_fields():
-            asked = self._fields(study)
-        searches = counted(len(asked.units()), "search", "searches")
-        st.caption(f"{searches} of {counted(asked.restarts, 'restart')} each.")
-        return asked
+            return self._fields(study)
+
+    def extent(self, study: Study, units: int) -> str:
+        """The searches, and their restarts."""
+        assert isinstance(study, AblationStudy)
+        return f"{counted(units, 'search', 'searches')} of {counted(study.restarts, 'restart')} each."
 
     def _fields(self, study: AblationStudy) -> AblationStudy:
         model = attempt(lambda: model_field(KIND, study.model), study.model)

@@ -73,11 +73,13 @@ class TriggersView(MaskedView):
         """The fields (see `StudyView.settings`)."""
         assert isinstance(study, TriggerStudy)
         with all_fields():
-            asked = self._fields(study)
-        units = len(asked.units())
-        searches = units * asked.search.restarts
-        st.caption(f"{counted(units, 'target')}, {counted(searches, 'search', 'searches')}.")
-        return asked
+            return self._fields(study)
+
+    def extent(self, study: Study, units: int) -> str:
+        """The targets, and the searches for them."""
+        assert isinstance(study, TriggerStudy)
+        searches = units * study.search.restarts
+        return f"{counted(units, 'target')}, {counted(searches, 'search', 'searches')}."
 
     def _fields(self, study: TriggerStudy) -> TriggerStudy:
         model = attempt(lambda: model_field(KIND, study.model), study.model)

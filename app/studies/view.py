@@ -61,9 +61,14 @@ class StudyView(Protocol):
     def settings(self, study: Study) -> Study:
         """Draw the widgets, with `study` as their first values, and return what they hold.
 
-        Widgets have keys that begin with the study's kind. Raises `QueryError` for what has no meaning.
+        Widgets have keys that begin with the study's kind. Raises `QueryError` for what has no meaning; what takes
+        more than a look at the fields to tell is left to `Study.check`.
         """
         ...
+
+    def extent(self, study: Study, units: int) -> str:
+        """How much the settings ask for, as a sentence below them; "" for nothing. units: of the study."""
+        return ""
 
     def switches(self) -> tuple[bool, ...]:
         """Draw the switches that change what is shown and not what is run, above the findings; how they stand."""

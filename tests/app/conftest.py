@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import app.services
 from app.services import Services
-from tests.app.fakes import FakePreviewer, FakeStore, FakeSupervisor
+from tests.app.fakes import FakePreviewer, FakeStore, FakeSupervisor, checks_here
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def services(monkeypatch):
     """Services on fakes, which every page gets."""
-    made = Services(FakeStore(), FakeSupervisor(), FakePreviewer())
+    made = Services(FakeStore(), FakeSupervisor(), FakePreviewer(), **checks_here())
     monkeypatch.setattr(app.services, "get_services", lambda: made)
     yield made
     made.threads.shutdown()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
+from concurrent.futures import Executor, Future
 from typing import Any
 
 from engine.errors import LimitError, RegexError
@@ -17,6 +18,7 @@ from engine.runs.preview import ExplainedPart, Graph, GraphArc, Preview
 from engine.runs.records import QueueState, RunRecord, WorkerRecord
 from engine.runs.row_pages import RowPage, memory_of
 from engine.runs.specification import Specification, specification_to_json
+from engine.runs.study_checks import StudyChecks, check_job
 from engine.runs.supervisor import WorkerState
 from engine.tokens.boundary_advice import BoundaryAdvice
 
@@ -76,6 +78,23 @@ class FakePreviewer:
             advice=self.advice,
             seconds=self.seconds,
         )
+
+
+class AtOnce(Executor):
+    """Does what it is given before it returns."""
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        try:
+            done.set_result(function(*arguments, **named))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+
+def checks_here() -> dict[str, Any]:
+    """What checks the settings of studies in this process, as fields of `Services`."""
+    return {"study_checks": StudyChecks(call=check_job), "checkers": AtOnce()}
 
 
 class FakeStore:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import app.services
 from app.services import Services
 from engine.runs.store import Store
-from tests.app.fakes import FakePreviewer, FakeSupervisor
+from tests.app.fakes import FakePreviewer, FakeSupervisor, checks_here
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -26,7 +26,7 @@ def store(tmp_path):
 @pytest.fixture
 def dashboard(store, monkeypatch):
     """The dashboard on its Start page, not yet run."""
-    made = Services(store, FakeSupervisor(), FakePreviewer())
+    made = Services(store, FakeSupervisor(), FakePreviewer(), **checks_here())
     monkeypatch.setattr(app.services, "get_services", lambda: made)
     monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
     yield AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=30)

@@ -77,15 +77,20 @@ NUMBER_FIELDS = [(kind, name) for kind, fields in FIELDS.items() for name in fie
 
 def script(kind: str, data: dict) -> None:
     """A page of the form alone."""
+    from types import SimpleNamespace
+
     import streamlit as st
 
     from app.components import study_form
     from app.study_views import study_views
     from engine.studies.study import Study
+    from tests.app.fakes import checks_here
 
     if data:
         study_form.presets = lambda kind: {"This": Study.from_json(data)}
-    st.session_state["asked"], _ = study_form.study_form(study_views()[kind], ["m"], None)
+    st.session_state["asked"], _ = study_form.study_form(
+        SimpleNamespace(**checks_here()), study_views()[kind], ["m"], None
+    )
 
 
 def form(kind: str, study: Study | None = None) -> AppTest:

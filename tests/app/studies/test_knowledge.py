@@ -228,7 +228,9 @@ def script():
     if st.session_state["given"] is None:
         return
     try:
-        st.session_state["asked"] = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
+        study = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
+        study.units()
+        st.session_state["asked"] = study
     except QueryError as error:
         st.error(error.sentence)
 

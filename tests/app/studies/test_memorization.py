@@ -54,12 +54,14 @@ def script(data: dict) -> None:
     import streamlit as st
 
     from app.studies.memorization import VIEW
-    from engine.errors import QueryError
+    from engine.errors import RelensError
     from engine.studies.study import Study
 
     try:
-        st.session_state["asked"] = VIEW.settings(Study.from_json(data)).to_json()
-    except QueryError as error:
+        study = VIEW.settings(Study.from_json(data))
+        st.caption(VIEW.extent(study, len(study.units())))
+        st.session_state["asked"] = study.to_json()
+    except RelensError as error:
         st.session_state["asked"] = error.sentence
 
 

@@ -179,14 +179,19 @@ def test_what_is_found_is_shown_at_every_moment(found):
 
 def script(data: dict) -> None:
     """A page of the form alone."""
+    from types import SimpleNamespace
+
     import streamlit as st
 
     from app.components import study_form
     from app.study_views import study_views
     from engine.studies.study import Study
+    from tests.app.fakes import checks_here
 
     study_form.presets = lambda kind: {"This": Study.from_json(data)}
-    st.session_state["asked"], _ = study_form.study_form(study_views()[data["kind"]], ["m"], None)
+    st.session_state["asked"], _ = study_form.study_form(
+        SimpleNamespace(**checks_here()), study_views()[data["kind"]], ["m"], None
+    )
 
 
 def form(study: Study) -> AppTest:

@@ -202,15 +202,20 @@ def test_hit_types_and_words_in_plain_language():
 
 def script(data: dict) -> None:
     """A page of the form alone."""
+    from types import SimpleNamespace
+
     import streamlit as st
 
     from app.components import study_form
     from app.study_views import study_views
     from engine.studies.study import Study
+    from tests.app.fakes import checks_here
 
     kind = data["kind"]
     study_form.presets = lambda kind: {"This": Study.from_json(data)}
-    st.session_state["asked"], _ = study_form.study_form(study_views()[kind], ["m"], None)
+    st.session_state["asked"], _ = study_form.study_form(
+        SimpleNamespace(**checks_here()), study_views()[kind], ["m"], None
+    )
 
 
 @pytest.fixture(autouse=True)
