@@ -14,7 +14,7 @@ from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.memorization import MemorizationStudy
 from engine.studies.validators import OfForm
 
-HOSTILE = "b{" + "1" * 4_000 + "xa{99999999999}"
+HOSTILE = "b{" + "1" * 1_500 + "xa{99999999999}"
 STUDIES = [
     BiasStudy(subjects=(HOSTILE, "b"), outcomes=("c", HOSTILE)),
     KnowledgeStudy(pattern=HOSTILE),
