@@ -66,9 +66,10 @@ def hears(folder, *messages):
         await browser.wait_for("seen 1")
         for message in messages:
             send(message)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.3)
         send(one("rerun_script"))
         await browser.wait_for("seen 2")
+        await asyncio.sleep(0.3)
 
     return what_a_browser_hears(folder, PAGE, session)
 
@@ -109,6 +110,15 @@ def test_a_page_is_drawn_a_beating_heart_is_answered_and_a_file_has_its_address(
 def test_a_list_of_files_without_end_has_no_addresses(tmp_path, known):
     browser = hears(tmp_path, files(100_000))
     assert not [message for message in browser.heard if message.HasField("file_urls_response")]
+
+
+@pytest.mark.parametrize("fields", [200, 100_000])
+def test_a_page_is_drawn_with_the_fields_of_a_form_and_not_with_a_hundred_thousand(tmp_path, known, fields):
+    message = one("rerun_script")
+    for place in range(fields):
+        message.rerun_script.widget_states.widgets.add().id = f"field {place}"
+    browser = hears(tmp_path, message)
+    assert ("seen 3" in browser.texts()) == (fields == 200)
 
 
 def test_every_message_is_known_or_refused():
