@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pytest
 from sqlalchemy.engine import make_url
 
 from engine.query import Query
@@ -22,6 +23,13 @@ from engine.runs.store import Store
 from tests.engine.runs.fakes import match
 
 Json = dict[str, Any]
+
+
+def some_are_slow(cases: Mapping[str, Any], *quick: str) -> list[Any]:
+    """The cases as parameters of a test, named; all but the quick ones for `make attack-tests` alone."""
+    return [
+        pytest.param(case, id=name, marks=() if name in quick else pytest.mark.slow) for name, case in cases.items()
+    ]
 
 
 def search(pattern: str, model: str, prefix: str = "", **limits: Any) -> Json:

@@ -1,6 +1,6 @@
 """How long the server is deaf: its health is asked every 20 ms, from a process of its own.
 
-    python -m tests.attacks.meter PORT PID
+    python tests/attacks/meter.py PORT PID
         <- mark
         -> {"seconds": 0.013, "answers": 49}       the longest wait for an answer since the last mark
 

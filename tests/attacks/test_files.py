@@ -76,8 +76,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
+@pytest.mark.parametrize("bomb", made.some_are_slow(BOMBS))
 def test_a_bomb_is_refused_without_making_anybody_wait_and_leaves_no_memory(target, bomb):
     data = bomb(target.model)
     settle(target)
@@ -109,7 +108,7 @@ DECKS = {
 }
 
 
-@pytest.mark.parametrize("data", DECKS.values(), ids=DECKS)
+@pytest.mark.parametrize("data", made.some_are_slow(DECKS, "nested", "a drawing of entities"))
 def test_a_hostile_deck_is_refused_or_shown_without_making_anybody_wait(target, data):
     def take_it(turn: int = 0) -> None:
         with target.visitor() as visitor:

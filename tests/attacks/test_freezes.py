@@ -95,14 +95,16 @@ FIELDS = [
 ]
 
 
+HOSTILE = (QUADRATIC, "(" * 19_900, "a{0,9}" * 3_000)
+
+
 @pytest.mark.parametrize(("page", "field"), FIELDS, ids=[field for _, field in FIELDS])
-@pytest.mark.parametrize("text", [QUADRATIC, "(" * 20_000, "a{0,9}" * 3_000], ids=["quadratic", "nested", "long"])
-def test_a_hostile_expression_in_a_field_makes_nobody_wait(target, page, field, text):
+def test_a_hostile_expression_in_a_field_makes_nobody_wait(target, page, field):
     with target.visitor() as visitor:
         visitor.open(page)
 
         def type_it(turn: int = 0) -> None:
-            for number in range(3):
+            for number, text in enumerate(HOSTILE):
                 visitor.set(field, f"{text}{turn}{number}")
                 assert visitor.exceptions() == []
 

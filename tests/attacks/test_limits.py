@@ -13,7 +13,7 @@ import tracemalloc
 import psutil
 import pytest
 
-from engine.errors import LimitError, RelensError
+from engine.errors import RelensError
 from engine.query import Limits
 from engine.runs.run_file import read_run
 from engine.runs.specification import StudySpecification, specification_from_json
@@ -227,12 +227,14 @@ def test_a_study_with_millions_of_pieces_is_refused_before_any_is_made(store, ti
         run = store.get(made.take_in(store, data))
         StudySpecification.from_json(run.specification).study.units()
 
+    begun = time.process_time()
+    with pytest.raises(RelensError):
+        units_of_the_file()
+    seconds = time.process_time() - begun
     tracemalloc.start()
-    begun = time.monotonic()
     try:
         with pytest.raises(RelensError) as refused:
             units_of_the_file()
-        seconds = time.monotonic() - begun
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -252,17 +254,17 @@ LARGE = {
 @pytest.mark.parametrize("part", LARGE.values(), ids=LARGE)
 def test_a_search_that_is_described_at_length_is_refused_in_a_moment(store, tiny, part):
     data = made.run_file({"kind": "search", "model": tiny, **part})
-    begun = time.monotonic()
-    with pytest.raises((LimitError, RelensError)):
+    begun = time.process_time()
+    with pytest.raises(RelensError):
         made.take_in(store, data)
-    assert time.monotonic() - begun < 1.5
+    assert time.process_time() - begun < 1.5
 
 
 def test_the_verdict_of_a_file_is_not_drawn_for_ever(store, tiny):
     """Reading a file of a study draws its verdict; as many rows as a file may have must not take minutes."""
     rows = [{"unit": "structured", "row": "match", "text": f"{number}", "log_prob": -1.0} for number in range(100_000)]
     data = made.run_file(made.study("knowledge", tiny), rows)
-    begun = time.monotonic()
+    begun = time.process_time()
     with contextlib.suppress(RelensError):
         read_run(data)
-    assert time.monotonic() - begun < 20.0
+    assert time.process_time() - begun < 10.0

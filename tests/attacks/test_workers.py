@@ -173,6 +173,7 @@ def test_one_visitor_cannot_take_the_whole_queue(store, monkeypatch):
     assert store.submit(search("m"), session="modest")
 
 
+@pytest.mark.slow
 def test_one_visitor_cannot_take_the_whole_queue_by_pressing_run(own_target):
     with own_target(environment={"RELENS_QUEUE": "8"}) as target:
         # Nobody serves the queue: the lock of the worker is held here.
