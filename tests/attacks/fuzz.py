@@ -44,6 +44,7 @@ from engine.runs.specification import SearchSpecification
 from engine.studies.catalogue import STUDIES, study_class
 from tests.attacks import made
 from tests.attacks.server import LONGEST_FREEZE, Target, attacked, processes_of, settle
+from tests.attacks.session import RefusedError
 
 Json = Any
 
@@ -347,6 +348,8 @@ class Fuzzer:
         self.counts[kind] += 1
         try:
             getattr(self, f"_carry_{kind}")(value)
+        except RefusedError:  # a message that is too long, say, ends the connection
+            self.counts["refused"] += 1
         except RelensError as error:
             self.counts["refused"] += 1
             if "\n" in error.sentence:
