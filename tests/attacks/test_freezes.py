@@ -9,10 +9,12 @@ import urllib.request
 from urllib.parse import quote
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from engine.runs.screens import Screen, ScreenStore
 from tests.attacks import made
 from tests.attacks.server import Target, settle
+from tests.attacks.session import RefusedError
 
 #: What a regular expression becomes whose every character is looked at from the beginning of all.
 QUADRATIC = "b{" + "1" * 19_900 + "xa{99999999999}"
@@ -278,3 +280,68 @@ def test_what_a_scraper_may_ask_makes_nobody_wait(target):
                 answer.read()
 
     target.must_hear(scrape)
+
+
+def many_names() -> BackMsg:
+    message = BackMsg()
+    message.file_urls_request.file_names.extend(f"file {number}" for number in range(100_000))
+    return message
+
+
+def many_widgets() -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.page_name = "glossary"
+    for number in range(100_000):
+        message.rerun_script.widget_states.widgets.add(id=f"$$ID-{number}-widget", string_value="x")
+    return message
+
+
+def long_address() -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.page_name = "workbench"
+    message.rerun_script.query_string = "&".join(f"name{number}=%F0%9F%A6%8A" for number in range(100_000))
+    return message
+
+
+def endless_table() -> BackMsg:
+    message = BackMsg()
+    message.backend_operation_request.dataframe_chunk.source_id = "x"
+    message.backend_operation_request.dataframe_chunk.limit = 2**31 - 1
+    return message
+
+
+MESSAGES = {
+    "load_git_info": lambda: BackMsg(load_git_info=True),
+    "many_names": many_names,
+    "many_widgets": many_widgets,
+    "long_address": long_address,
+    "endless_table": endless_table,
+}
+
+
+@pytest.mark.parametrize("make", MESSAGES.values(), ids=MESSAGES)
+def test_no_message_makes_anybody_wait(target, make):
+    message = make()
+
+    def send(turn: int) -> None:
+        with target.visitor() as visitor:
+            visitor.open("glossary")
+            with contextlib.suppress(RefusedError):  # the server may end a connection that says such things
+                for _ in range(3):
+                    visitor.send(message)
+            time.sleep(1.0)
+
+    target.must_hear(send)
+    with target.visitor() as visitor:
+        visitor.open("glossary")
+
+
+def test_many_reruns_at_once_make_nobody_wait(target):
+    def send(turn: int) -> None:
+        with target.visitor() as visitor:
+            visitor.open("workbench", f"pattern=The+cat&model={target.model}")
+            for _ in range(100):
+                visitor.rerun(wait=False)
+            visitor.rerun()
+
+    target.must_hear(send)
