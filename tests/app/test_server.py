@@ -10,7 +10,7 @@ import pytest
 from streamlit import config
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
-from engine.runs.store import LONGEST_SPECIFICATION
+from engine.runs.sizes import MOST_CHARACTERS
 from tests.browser.server import running_page
 
 
@@ -53,7 +53,7 @@ def test_a_page_under_another_name_may_not_though_it_is_its_own(port, name):
 
 
 def test_a_browser_says_no_more_at_once_than_a_run_may_be_described_by():
-    assert LONGEST_SPECIFICATION <= get_max_widget_state_size_bytes() <= 4 * LONGEST_SPECIFICATION
+    assert MOST_CHARACTERS <= get_max_widget_state_size_bytes() <= 4 * MOST_CHARACTERS
 
 
 def test_tables_offer_no_file_that_a_spreadsheet_would_run():
