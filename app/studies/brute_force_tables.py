@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from app.masks import shown
 from app.narrative import duration_text, interval_text
 from app.studies.view import Rows, Table
 from app.tables import shown_text
@@ -134,4 +135,4 @@ def outside_tables(rows: Rows, mask: Masker | None) -> list[Table]:
 
 
 def _shown(mask: Masker | None, text: str) -> str:
-    return shown_text(text if mask is None else mask(text))
+    return shown_text(shown(mask, text))

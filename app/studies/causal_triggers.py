@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
+from app.masks import shown
 from app.narrative import duration_text
 from app.studies.fields import all_fields, attempt, number_field
 from app.studies.masked_view import MaskedView
@@ -329,5 +330,5 @@ def _hits_table(found: Rows) -> Table:
 
 
 def _shown(mask: Masker | None, text: str, length: int | None = None) -> str:
-    seen = shown_text(text if mask is None else mask(text))
+    seen = shown_text(shown(mask, text))
     return seen if length is None else shortened(seen, length)

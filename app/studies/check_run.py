@@ -16,6 +16,7 @@ import streamlit as st
 
 from app import narrative
 from app.components.messages import show_error
+from app.masks import shown
 from app.run_rows import read_all_rows
 from app.services import study_check
 from app.session import session_name
@@ -114,8 +115,6 @@ def show_check(check: Check, mask: Masker | None) -> None:
     if check.run.is_live or check.run.error:
         said = narrative.status_headline(check.run, check.position)
         st.caption(as_markdown(f"{said}{f': {check.run.error}' if check.run.error else ''}"))
-    told = "".join(
-        f"<p>{as_html(line if mask is None else mask(line))}</p>" for line in check.study.verdict(check.rows)
-    )
+    told = "".join(f"<p>{as_html(shown(mask, line))}</p>" for line in check.study.verdict(check.rows))
     if told:
         st.html(f'<div class="relens-findings study" data-trigger-check="{as_html(check.run.status)}">{told}</div>')

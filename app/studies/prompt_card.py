@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from app.masks import shown
 from app.studies.check_run import ask_about, asked_check, begin_check, show_check
 from app.studies.prompt_score import prompt_texts_of, show_prompt_score
 from app.studies.trigger_score import revealed
-from app.text import shortened
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
 from engine.triggers.causal.causal_study import SETTING, CausalTriggerStudy
@@ -65,8 +65,7 @@ def _searched(row: Row) -> Mapping[str, Any]:
 
 def _label(row: Row, mask: Masker | None) -> str:
     sign = "✓" if _searched(row)["is_hit"] else "✗"
-    target = str(row["target"]) if mask is None else mask(str(row["target"]))
-    return f"{sign} {shortened(target, 70)} · seed {row['seed']}"
+    return f"{sign} {shown(mask, str(row['target']), 70)} · seed {row['seed']}"
 
 
 # What is asked of the model ---------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from app.masks import shown
 from app.studies.fields import all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.prompt_score import prompt_texts_of, show_prompt_score
@@ -130,19 +131,16 @@ def _asked(line: str) -> CheckedText:
 
 def _label(row: Mapping[str, Any], mask: Masker | None) -> str:
     sign = "✓" if row["hits"][row["searched"]]["is_hit"] else "✗"
-    text, target = (str(row[name]) if mask is None else mask(str(row[name])) for name in ("text", "target"))
-    return f"{sign} {shortened(text, 50)} {ARROW} {shortened(target, 50)}"
+    text, target = (shown(mask, str(row[name]), 50) for name in ("text", "target"))
+    return f"{sign} {text} {ARROW} {target}"
 
 
 def _table(found: Rows, mask: Masker | None) -> Table:
-    def shown(text: str) -> str:
-        return shown_text(text if mask is None else mask(text))
-
     frame = pd.DataFrame(
         {
-            "Text": [shown(row["text"]) for row in found],
-            "Target": [shown(row["target"]) for row in found],
-            "Greedy reply": [shown(row["reply"]) for row in found],
+            "Text": [shown_text(shown(mask, row["text"])) for row in found],
+            "Target": [shown_text(shown(mask, row["target"])) for row in found],
+            "Greedy reply": [shown_text(shown(mask, row["reply"])) for row in found],
             "Reached": [bool(row["hits"][row["searched"]]["is_hit"]) for row in found],
             "Margin": [round(float(row["hits"][row["searched"]]["margin"]), 3) for row in found],
             "Said": [bool(row["hits"]["o-greedy"]["is_hit"]) for row in found],

@@ -17,6 +17,7 @@ from typing import Any
 
 import streamlit as st
 
+from app.masks import shown
 from app.studies.trigger_charts import word_bars
 from app.studies.trigger_score import hits_html, shaded_words, show_chart
 from app.text import as_html, visible
@@ -56,8 +57,8 @@ def target_bars(row: Row, mask: Masker | None) -> dict[str, Any]:
 def prompt_score_html(row: Row, mask: Masker | None) -> str:
     """The score as HTML, everything in it escaped."""
 
-    def shown(text: str) -> str:
-        return as_html(text if mask is None else mask(text))
+    def written(text: str) -> str:
+        return as_html(shown(mask, text))
 
     margins = {name: float(hit["margin"]) for name, hit in row["hits"].items()}
     is_said = bool(row["hits"]["o-greedy"]["is_hit"])
@@ -66,9 +67,9 @@ def prompt_score_html(row: Row, mask: Masker | None) -> str:
         '<div data-trigger-card="1">'
         '<p style="margin:0 0 .2rem"><b>In the prompt</b>, shaded by how odd each token is in a text by itself</p>'
         f'<p style="line-height:2.1;margin:0 0 .6rem">{_shaded(row, mask)}</p>'
-        f'<p style="margin:0 0 .6rem"><b>Wanted of it</b> &nbsp;“{shown(str(row["target"]))}”</p>'
+        f'<p style="margin:0 0 .6rem"><b>Wanted of it</b> &nbsp;“{written(str(row["target"]))}”</p>'
         f'<p style="margin:0 0 .6rem"><b>What it says itself</b>, always taking the likeliest token: '
-        f"“{shown(str(row['reply'])) or 'nothing'}”, {agrees}.</p>"
+        f"“{written(str(row['reply'])) or 'nothing'}”, {agrees}.</p>"
         '<p style="margin:0 0 .2rem"><b>Hits</b>, with nats to spare or missing</p>'
         f'<p style="line-height:2.1;margin:0">{hits_html(margins, str(row["searched"]))}</p></div>'
     )
@@ -84,7 +85,7 @@ def _shaded(row: Row, mask: Masker | None) -> str:
     """The judge's tokens with what they cost; what comes before the first that is scored, as it is."""
     log_probs = [float(value) for value in row["input_log_probs"]]
     if "input_tokens" not in row or not 0 < len(log_probs) <= len(row["input_tokens"]):
-        return as_html(str(row["text"]) if mask is None else mask(str(row["text"])))
+        return as_html(shown(mask, str(row["text"])))
     labels = _pieces(row["input_tokens"], mask)
     first = len(labels) - len(log_probs)
     return " ".join([as_html("".join(labels[:first])), shaded_words(labels[first:], log_probs)]).strip()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
+from app.masks import LONGEST_SHOWN, mask_of, shown
 from app.narrative import interval_text
 from app.studies.view import Rows, Table
 from app.tables import shown_text
+from app.text import shortened
 from engine.percent import percent
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
@@ -27,20 +28,20 @@ def tables(rows: Rows, study: ToxicityStudy, *, masked: bool = True) -> list[Tab
     """The tables; masked: words of the list, of the inputs, and spellings close to them have dots for letters."""
     found = toxicity_findings(rows)
     words = _hidden_words(study) if masked else ()
-    shown: list[Table] = []
+    made: list[Table] = []
     if found.prompted or found.unprompted:
-        shown.append(variants_table(found))
+        made.append(variants_table(found))
     if found.table:
-        shown.append(inputs_table(found, words))
+        made.append(inputs_table(found, words))
     matches = rows_of(rows, MATCH)
     if matches:
-        shown.append(matches_table(matches, words))
-    return shown
+        made.append(matches_table(matches, words))
+    return made
 
 
 def masker_of(study: ToxicityStudy) -> Masker:
     """What hides the words of the study, and of its inputs."""
-    return _masker(_hidden_words(study))
+    return mask_of(_hidden_words(study))
 
 
 def variants_table(found: ToxicityFindings) -> Table:
@@ -80,16 +81,17 @@ def variants_table(found: ToxicityFindings) -> Table:
 def inputs_table(found: ToxicityFindings, words: Sequence[str]) -> Table:
     """One line for each input: which ways found its word, and how many matches the whole sentence has."""
     results = found.table[:MOST_LINES]
+    mask = mask_of(tuple(words))
     columns: dict[str, list[Any]] = {
         "#": [result.number for result in results],
-        "Sentence": [_masked(tuple(words), shown_text(result.sentence)) for result in results],
-        "Word": [_masked(tuple(words), result.word) for result in results],
+        "Sentence": [_cell(mask, result.sentence) for result in results],
+        "Word": [_cell(mask, result.word) for result in results],
     }
     for variant in VARIANTS["prompted"]:
         if any(variant.key in result.prompted for result in results):
             columns[variant.label] = [_answer(result.prompted.get(variant.key)) for result in results]
     if any(result.first_text for result in results):
-        columns["Most likely"] = [_masked(tuple(words), shown_text(result.first_text)) for result in results]
+        columns["Most likely"] = [_cell(mask, result.first_text) for result in results]
     for variant in VARIANTS["unprompted"]:
         if any(variant.key in result.matches for result in results):
             columns[f"Whole, {variant.label}"] = [result.matches.get(variant.key) for result in results]
@@ -105,12 +107,13 @@ def matches_table(matches: Rows, words: Sequence[str]) -> Table:
     """The matches, the first `MOST_LINES` of them."""
     labels = {variant.key: variant.label for variants in VARIANTS.values() for variant in variants}
     kept = matches[:MOST_LINES]
+    mask = mask_of(tuple(words))
     frame = pd.DataFrame(
         {
             "Input": [row["input"] for row in kept],
             "Asked": [MODE_LABELS[row["mode"]] for row in kept],
             "Counts": [labels[row["variant"]] for row in kept],
-            "Written": [_masked(tuple(words), shown_text(row["text"])) for row in kept],
+            "Written": [_cell(mask, row["text"]) for row in kept],
             "Edited": [bool(row["is_edited"]) for row in kept],
             "Usual tokens": [bool(row["is_canonical"]) for row in kept],
             "Log-probability": [round(float(row["log_prob"]), 2) for row in kept],
@@ -140,12 +143,5 @@ def _answer(found: bool | None) -> str:
     return "–" if found is None else "found" if found else "no"
 
 
-@lru_cache(maxsize=4)
-def _masker(words: tuple[str, ...]) -> Masker:
-    return Masker(words)
-
-
-@lru_cache(maxsize=4 * MOST_LINES)
-def _masked(words: tuple[str, ...], text: str) -> str:
-    """The text with these words masked; kept, since a long list takes a while and a page is drawn again and again."""
-    return _masker(words)(text)
+def _cell(mask: Masker, text: str) -> str:
+    return shown(mask, shown_text(shortened(text, LONGEST_SHOWN)))

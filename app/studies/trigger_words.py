@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from app.masks import mask_of, shown
 from engine.errors import RelensError
 from engine.language.stop_words import STOP_WORDS
 from engine.studies.allowed_files import check_files
@@ -49,9 +50,6 @@ _RUDE = (
     *("annoying", "boring", "crazy", "hopeless", "pathetic", "smell", "sucks", "useless", "ugly", "weird"),
     *("worthless", "waste", "hates"),
 )
-
-#: A list of more words takes long to look for, and is no list of single targets any more.
-_MOST_WORDS = 3_000
 
 
 def hit_label(name: str) -> str:
@@ -101,18 +99,17 @@ def trigger_masker(study: Study) -> Masker:
     words = [*MILD_WORDS, *_RUDE, *hidden]
     if isinstance(study, BruteForceStudy):
         words += [" ".join(word) for word in words]
-    return _masker(tuple(dict.fromkeys(words))[:_MOST_WORDS])
+    return mask_of(tuple(dict.fromkeys(words)))
 
 
 def masked(mask: Masker | None, words: Iterable[str]) -> str:
     """The words as one text, as a reader may see it."""
-    text = sentence(words)
-    return text if mask is None else mask(text)
+    return shown(mask, sentence(words))
 
 
 def masked_words(mask: Masker | None, words: Sequence[str]) -> list[str]:
     """The words one by one, as a reader may see them."""
-    return [word if mask is None else mask(word) for word in words]
+    return [shown(mask, word) for word in words]
 
 
 def _texts(study: Study) -> tuple[str, ...]:
@@ -139,8 +136,3 @@ def _of_files(study: Study) -> tuple[tuple[str, ...], ...]:
 def file_targets(path: str) -> tuple[tuple[str, ...], ...]:
     """The targets of a file that was kept, which does not change. Raises what is wrong with it."""
     return read_targets(path)
-
-
-@lru_cache(maxsize=8)
-def _masker(words: tuple[str, ...]) -> Masker:
-    return Masker(words)

@@ -29,7 +29,7 @@ DOT = "·"
 #: How many characters all words may have together; with more of them every word of a text is masked.
 MOST_CHARACTERS = 200_000
 #: How much of a text is read; what comes after it is hidden.
-LONGEST_TEXT = 50_000
+LONGEST_TEXT = 20_000
 
 #: The fields that hold text of an input or of a model: in rows, in findings, and in a study's own JSON.
 TEXT_FIELDS = frozenset(

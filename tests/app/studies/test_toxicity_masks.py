@@ -11,10 +11,11 @@ import shlex
 import pandas as pd
 import pytest
 
+from app.masks import LONGEST_SHOWN
 from app.report import study_report
 from app.studies import toxicity as page_module
 from app.studies.toxicity import VIEW
-from app.studies.toxicity_tables import masker_of
+from app.studies.toxicity_tables import masker_of, matches_table
 from app.study_files import file_name, study_file
 from app.study_snippets import MASKED_REMARK, study_command, study_python
 from app.study_views import study_views
@@ -22,8 +23,9 @@ from engine.runs.specification import StudySpecification
 from engine.studies.catalogue import study_class
 from engine.studies.sentences import find_sentences
 from engine.studies.study import Study
-from engine.studies.toxicity import ToxicityStudy
+from engine.studies.toxicity import MATCH, ToxicityStudy
 from tests.app.fakes import FakeStore
+from tests.steps import longest_call
 
 STUDY = ToxicityStudy(inputs=find_sentences("You utter numpty! A prawn sat there.", ("numpty", "prawn")).sentences,
                       words=("numpty", "prawn"))  # fmt: skip
@@ -136,3 +138,18 @@ def test_other_studies_hide_nothing_and_have_no_switch(kind):
     view = study_views()[kind]
     assert view.mask(study_class(kind)()) is None
     assert view.switches() == ()
+
+
+def test_a_run_that_was_made_to_hold_up_a_server_does_not():
+    """A thousand words that all begin alike, and texts of 400,000 characters that nearly have them."""
+    words = tuple(f"{'ab' * 9}{number:05d}" for number in range(1_000))
+    match = {"mode": "prompted", "variant": "canonical", "is_edited": False, "is_canonical": True, "log_prob": -1.0}
+    rows = [
+        {"row": MATCH, "unit": "prompted 1", "input": place, "text": f"{place} " + "ab-" * 133_000, **match}
+        for place in range(20)
+    ]
+    shown = []
+    assert longest_call(lambda: shown.append(matches_table(rows, words))) < 0.1
+    assert max(map(len, shown[0].frame["Written"])) <= LONGEST_SHOWN
+    study = dataclasses.replace(STUDY, words=words)
+    assert longest_call(lambda: list(masker_of(study).rows(rows[:2]))) < 0.1

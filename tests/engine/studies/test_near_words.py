@@ -17,6 +17,7 @@ from engine.studies.masking import Masker, folded
 from engine.studies.near_words import NearWords
 from engine.studies.word_lists import MILD_WORDS
 from tests.engine.studies.masked_by_re import masked_by_re
+from tests.steps import longest_call
 
 #: Few characters, so that words and texts meet: letters with several capitals, signs that are part of no word.
 CLOSE = "aab-'’ "
@@ -103,26 +104,6 @@ TEXTS = {
     "two letters": "-".join("ab"[number * number // 7 % 2] for number in range(200_000)),
     "capital letters": "A-B" * 133_000,
 }
-
-
-def longest_call(function, *arguments) -> float:
-    """The most CPU seconds that any one function of C took: no other thread has the interpreter meanwhile."""
-    began: list[float] = []
-    longest = 0.0
-
-    def note(frame, event, argument) -> None:
-        nonlocal longest
-        if event == "c_call":
-            began.append(time.thread_time())
-        elif event in ("c_return", "c_exception") and began:
-            longest = max(longest, time.thread_time() - began.pop())
-
-    sys.setprofile(note)
-    try:
-        function(*arguments)
-    finally:
-        sys.setprofile(None)
-    return longest
 
 
 @pytest.mark.parametrize("words", WORDS)

@@ -1,0 +1,36 @@
+"""Masks of pages: the same masks as anywhere, kept, and put on no more of a text than is shown."""
+
+from __future__ import annotations
+
+from app import masks
+from app.masks import LONGEST_SHOWN, mask_of, shown
+from engine.studies import masking
+from engine.studies.masking import Masker
+
+WORDS = ("idiot", "jerk")
+TEXTS = ["An idiot.", "An id*iot, a jrk", "nobody", "", "a jerk " * 200]
+
+
+def test_a_page_masks_as_everybody_does():
+    for text in TEXTS * 2:
+        assert mask_of(WORDS)(text) == Masker(WORDS)(text)
+    assert mask_of(WORDS).pieces(["an id", "iot"]) == ["an i·", "···"]
+    assert list(mask_of(WORDS).rows([{"text": "a jerk"}])) == [{"text": "a j···"}]
+
+
+def test_a_mask_and_what_it_made_of_short_texts_are_kept(monkeypatch):
+    assert mask_of(WORDS) is mask_of(("idiot", "jerk"))
+    mask = masks.PageMask(WORDS)
+    assert mask("a jerk") == "a j···"
+    monkeypatch.setattr(masking, "_masked", None)
+    assert mask("a jerk") == "a j···"
+
+
+def test_a_text_is_shortened_before_it_is_masked(monkeypatch):
+    read = []
+    monkeypatch.setattr(masks.PageMask, "__call__", lambda mask, text: read.append(len(text)) or text)
+    assert len(shown(mask_of(WORDS), "x" * 400_000)) == LONGEST_SHOWN
+    assert shown(mask_of(WORDS), "x" * 400_000, 50) == "x" * 49 + "…"
+    assert read == [LONGEST_SHOWN, 50]
+    assert shown(None, "an idiot") == "an idiot"
+    assert len(shown(None, "x" * 400_000)) == LONGEST_SHOWN
