@@ -63,7 +63,7 @@ def test_what_is_no_message_ends_that_session_alone(target):
 
 
 def test_nobody_ends_the_server_or_writes_into_its_folder_by_a_message(target):
-    before = {path for path in ROOT.iterdir()}
+    before = set(ROOT.iterdir())
     with target.visitor() as visitor:
         visitor.open("glossary")
         for message in (
@@ -80,7 +80,7 @@ def test_nobody_ends_the_server_or_writes_into_its_folder_by_a_message(target):
         visitor.rerun()
     with target.visitor() as visitor:
         visitor.open("glossary")
-    assert {path for path in ROOT.iterdir()} - before <= {ROOT / "__pycache__"}
+    assert set(ROOT.iterdir()) - before <= {ROOT / "__pycache__"}
 
 
 # ------------------------------------------------------------------------------------------------- what it asks for

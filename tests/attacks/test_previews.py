@@ -1,4 +1,4 @@
-"""Hostile expressions while they are typed: each is answered or refused in a sentence, soon, and costs others nothing."""
+"""Hostile expressions while they are typed: each is answered or refused in a sentence, soon, at no cost to others."""
 
 from __future__ import annotations
 
