@@ -240,7 +240,7 @@ class RowHolder:
             # Made anew, so that who has looked at the rows before has them as they were.
             held.rows = [*held.rows, *rows[: MOST_ROWS - len(held.rows)]]
             held.bytes += size
-            if page.is_last and len(held.rows) < run.row_count:
+            if page.is_last and len(held.rows) < min(run.row_count, MOST_ROWS):
                 held.missing = run.row_count
 
     def _make_room(self, held: _Held) -> bool:

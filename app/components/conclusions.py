@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
 from app import findings, narrative
 from app.components.fill import query_link
+from app.components.result_lines import groups_of_view
 from app.components.result_view import default_view
 from app.form import DISTRIBUTION, SAMPLE, Form
 from app.run_rows import RunRows
-from app.tables import group_column, groups_table
+from app.tables import group_column
 from app.text import as_html
 from engine.errors import QueryError
 from engine.query import Distribution, Encoding, Sampling, ShortestPath
@@ -29,31 +28,30 @@ _OTHER = {
 
 def conclusions(run: RunRecord, found: RunRows) -> None:
     """Show the sentences."""
-    html = found.remember("conclusions", lambda: conclusions_html(run, found.rows))
+    html = found.remember("conclusions", lambda: conclusions_html(run, found))
     if html:
         st.html(html)
 
 
-def conclusions_html(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
+def conclusions_html(run: RunRecord, found: RunRows) -> str:
     """The sentences, every text escaped: findings first, then what they rest on."""
-    found, basis = conclusion_sentences(run, rows)
-    items = [f"<p>{as_html(sentence)}</p>" for sentence in found]
+    said, basis = conclusion_sentences(run, found)
+    items = [f"<p>{as_html(sentence)}</p>" for sentence in said]
     items += [f'<p class="minor">{as_html(sentence)}</p>' for sentence in basis]
     return f'<div class="relens-findings">{"".join(items)}</div>' if items else ""
 
 
-def conclusion_sentences(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+def conclusion_sentences(run: RunRecord, found: RunRows) -> tuple[list[str], list[str]]:
     """What was found, and what that rests on."""
-    kind, draws = narrative.traversal_kind(run), narrative.draws(run)
+    kind, draws, rows = narrative.traversal_kind(run), narrative.draws(run), found.rows
     query = run.specification.get("query", {})
-    found: list[str] = []
+    said: list[str] = []
     basis: list[str] = []
     names = group_names(rows)
     if kind != ShortestPath.kind and names:
         view = default_view(names, str(query.get("prefix", "")))
-        table = groups_table(rows, view.names, view.given, draws=draws)
         columns = [group_column(name) for name in view.values], [group_column(name) for name in view.given]
-        found += findings.share_sentences(table, *columns)
+        said += findings.share_sentences(groups_of_view(run, found, view), *columns)
     if query.get("encoding", Encoding.ALL) == Encoding.ALL:
         basis.append(findings.spelling_sentence(rows, draws))
     if kind == Sampling.kind:
@@ -66,7 +64,7 @@ def conclusion_sentences(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> t
         basis.append(findings.precision_sentence(run.progress))
     if kind != ShortestPath.kind:
         basis.append(findings.settled_sentence(rows, end_of_text=bool(query.get("end_of_text"))))
-    return found, [sentence for sentence in basis if sentence]
+    return said, [sentence for sentence in basis if sentence]
 
 
 def other_traversal(run: RunRecord) -> None:

@@ -11,6 +11,7 @@ from app import charts, narrative, share_charts
 from app.components.conclusions import conclusion_sentences
 from app.components.pager import LINES
 from app.components.pin_button import pin_button
+from app.components.result_lines import groups_of_view
 from app.components.result_view import BY_GROUPS, SEQUENCES, STRINGS, View
 from app.components.run_panel import mass_told
 from app.present.finding import Finding
@@ -38,7 +39,7 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
             if name in _BEST:
                 table = lines.frame()
                 best = best_sentence(told_apart(table), list(table["Probability"]))
-            told, basis = conclusion_sentences(run, found.rows)
+            told, basis = conclusion_sentences(run, found)
             return search_finding(run, name, chart, told, basis, mass_told(run, found.rows), best)
 
         pin_button(services, finding, key=f"pin_{_key(name)}")
@@ -53,7 +54,9 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
     offered: dict[str, Callable[[str], None]] = {}
     if view.by == BY_GROUPS:
         columns = [group_column(group) for group in view.values], [group_column(group) for group in view.given]
-        offered["Shares"] = lambda name: show(name, lambda: share_charts.share_bars(lines.frame(), *columns))
+        offered["Shares"] = lambda name: show(
+            name, lambda: share_charts.share_bars(groups_of_view(run, found, view), *columns)
+        )
     elif "Share" in head():
         offered["Shares"] = lambda name: show(name, lambda: share_charts.share_bars(head()))
     else:
@@ -95,7 +98,7 @@ def _compared_with_exact(
 ) -> tuple[charts.Chart, str]:
     prefix_by = str(run.specification.get("traversal", {}).get("prefix_by", "strings"))
     if view.by == BY_GROUPS:
-        table = lines.frame()
+        table = groups_of_view(run, found, view)
         order = [*view.given, *view.values]
         labels = [" · ".join(map(shown_value, key)) for key in table["key"]]
         compared, reason = compare(

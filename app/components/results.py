@@ -13,10 +13,11 @@ from app import narrative
 from app.components.conclusions import other_traversal
 from app.components.pager import LINES, paged_lines
 from app.components.result_charts import result_charts
+from app.components.result_lines import result_lines
 from app.components.result_view import BY_GROUPS, SEQUENCES, View, choose_view
 from app.run_rows import RunRows, read_all_rows, stored_rows
 from app.services import Services
-from app.tables import COLUMN_HELP, HIDDEN, GroupLines, Lines, MatchLines, StringLines
+from app.tables import COLUMN_HELP, HIDDEN, Lines, MatchLines, StringLines
 from app.text import as_markdown
 from engine.counted import counted
 from engine.query import ShortestPath
@@ -94,21 +95,6 @@ def _logarithms() -> bool:
         persist_state="page",
         help="Show the scores as natural logarithms (nats) too.",
     )
-
-
-def result_lines(run: RunRecord, found: RunRows, view: View) -> Lines:
-    """The lines of a view of all rows."""
-    draws = narrative.draws(run)
-
-    def lines() -> Lines:
-        if view.by == SEQUENCES:
-            return MatchLines(found.rows, sampled=draws is not None)
-        if view.by == BY_GROUPS:
-            return GroupLines(found.rows, view.names, view.given, draws=draws)
-        shares = narrative.traversal_kind(run) != ShortestPath.kind
-        return StringLines(found.rows, shares=shares, draws=draws)
-
-    return found.remember(("lines", view), lines)
 
 
 def _downloads(services: Services, run: RunRecord, found: RunRows, view: View) -> None:

@@ -12,6 +12,7 @@ from app.components.messages import show_error
 from app.components.refused_file import file_or_refusal, show_refusal
 from app.components.run_links import change_link, open_link, page_named
 from app.components.run_words import run_words
+from app.run_rows import stored_rows
 from app.runs.described import STATUSES, question, spent_text, title, variety_name
 from app.services import Services
 from app.session import session_name
@@ -209,7 +210,7 @@ def _file(services: Services, run: RunRecord) -> None:
         too_many = run.row_count > MOST_ROWS
         st.download_button(
             "Export",
-            data=file_or_refusal(run.id, lambda: write_run(run, services.store.rows(run.id))),
+            data=file_or_refusal(run.id, lambda: write_run(run, stored_rows(services.store, run.id, run.row_count))),
             file_name=f"relens-{run.id[:8]}{SUFFIX}",
             mime="application/gzip",
             on_click="ignore",

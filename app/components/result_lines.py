@@ -1,0 +1,32 @@
+"""The lines of a view of a run's results, worked out once for all who look at the run."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from app import narrative
+from app.components.result_view import BY_GROUPS, SEQUENCES, View
+from app.run_rows import RunRows
+from app.tables import GroupLines, Lines, MatchLines, StringLines
+from engine.query import ShortestPath
+from engine.runs.records import RunRecord
+
+
+def result_lines(run: RunRecord, found: RunRows, view: View) -> Lines:
+    """The lines of a view of all rows."""
+    draws = narrative.draws(run)
+
+    def lines() -> Lines:
+        if view.by == SEQUENCES:
+            return MatchLines(found.rows, sampled=draws is not None)
+        if view.by == BY_GROUPS:
+            return GroupLines(found.rows, view.names, view.given, draws=draws)
+        shares = narrative.traversal_kind(run) != ShortestPath.kind
+        return StringLines(found.rows, shares=shares, draws=draws)
+
+    return found.remember(("lines", view), lines)
+
+
+def groups_of_view(run: RunRecord, found: RunRows, view: View) -> pd.DataFrame:
+    """All lines of a view by groups, for what is said and drawn of all of them."""
+    return found.remember(("groups of", view), lambda: result_lines(run, found, view).frame())
