@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
+import plotly.graph_objects as go
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
+from app.components import arrange_deck, show_deck
 from app.components.study_findings import remembered_findings
+from app.present.finding import Finding
+from app.present.previews import preview_of
 from app.run_rows import read_rows
 from app.study_views import study_views
-from engine.runs.screens import LONGEST_FILE, Screen
+from engine.runs.screens import LONGEST_FILE, LONGEST_PREVIEW, Screen
 from engine.runs.specification import StudySpecification
 from engine.studies.encodings import EncodingsStudy
 from tests.app.studies.test_bias import ROWS, STUDY
@@ -157,6 +163,67 @@ class TestArrange:
         page = present()
         assert "<img" not in html_of(page)
         assert "<script>" not in html_of(page)
+
+
+class TestLargeFigures:
+    """Of a deck whose figures are large: what is sent is small, and what is made is made once."""
+
+    @pytest.fixture
+    def large(self, screens):
+        """Three screens, each with a mark of its own in its figure."""
+        for number in range(1, 4):
+            trace = {"type": "scatter", "y": list(range(20_000)), "text": [f"mark {number}"] * 20_000}
+            screens.add(Screen(f"large {number}", ("So.",), figure=json.dumps({"data": [trace]}), alt="a line"))
+        return screens
+
+    def test_small_pictures_are_made_once_and_a_few_at_a_look(self, present, large, monkeypatch):
+        made = []
+        monkeypatch.setattr(arrange_deck, "_PATIENCE", 0.0)
+        monkeypatch.setattr(arrange_deck, "preview_of", lambda figure: made.append(1) or preview_of(figure))
+        page = present()
+        for look in (1, 2, 3):
+            assert (len(page.get("plotly_chart")), len(page.get("skeleton"))) == (look, 3 - look)
+            page.run()
+        assert len(made) == 3
+        assert [bool(card.preview) for card in large.cards()] == [True] * 3
+        sent = b"".join(chart.proto.SerializeToString() for chart in page.get("plotly_chart"))
+        assert len(sent) < 3 * LONGEST_PREVIEW
+        assert not any(f"mark {number}".encode() in sent for number in (1, 2, 3))
+
+    def test_what_is_pinned_has_its_small_picture(self, services, screens):
+        finding = Finding("t", ["s"], figure=go.Figure(go.Bar(x=["a"], y=[1.0])))
+
+        def page(services, finding):
+            from app.components.pin_button import pin_button
+
+            pin_button(services, finding, key="pin")
+
+        at = AppTest.from_function(page, args=(services, finding)).run()
+        at.button(key="pin").click().run()
+        (card,) = screens.cards()
+        assert card.preview == preview_of(screens.all()[0].figure) != ""
+
+    def test_only_the_figure_of_the_screen_that_is_shown_is_sent(self, present, large, monkeypatch):
+        sent = []
+        monkeypatch.setattr(show_deck, "_VIEW", lambda data, **_: sent.append(data) or SimpleNamespace(left=False))
+        page = present(screen="2")
+        assert (sent[0]["number"], sent[0]["screen"], sent[0]["figures"]) == (2, 2, [1, 2, 3])
+        assert [f"mark {number}" in sent[0]["figure"] for number in (1, 2, 3)] == [False, True, False]
+        assert "mark 2" not in sent[0]["html"]
+        page.session_state["show_deck"] = {"wanted": {"number": 3, "at": 1.0}}
+        page.run()
+        assert sent[1]["number"] == 3
+        assert "mark 3" in sent[1]["figure"]
+        assert sent[1]["version"] == sent[0]["version"]
+
+    @pytest.mark.parametrize("wanted", [{"number": 99}, {"number": -1}, {"number": "2"}, {"number": None}, [], "x", 0])
+    def test_a_browser_may_want_anything(self, present, large, monkeypatch, wanted):
+        sent = []
+        monkeypatch.setattr(show_deck, "_VIEW", lambda data, **_: sent.append(data) or SimpleNamespace(left=False))
+        page = present(screen="1")
+        page.session_state["show_deck"] = {"wanted": wanted}
+        page.run()
+        assert not page.exception
 
 
 class TestShow:

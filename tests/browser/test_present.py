@@ -120,6 +120,7 @@ def test_two_findings_from_their_pages_to_a_file_that_opens_offline(page, dashbo
     is_told_where_to_begin(page)
     page.keyboard.press("ArrowRight")
     expect(now(place, "2 / 2").locator("h1")).to_have_text(second.sentences[0])
+    expect(place.locator(".plot:visible .main-svg").first).to_be_visible()
     expect(place.locator(".notes:visible")).to_have_count(0)
     page.keyboard.press("n")
     expect(place.locator(".notes:visible")).to_contain_text(TINY.question)
