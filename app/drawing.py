@@ -100,7 +100,9 @@ def arc_name(arc: GraphArc) -> ArcName:
 _INVALID_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 #: Comments, fonts and colours in the SVG of `dot`. Labels cannot be taken for them: their `<` and quotes are escaped.
-_LOOKS = re.compile(r'<!-- .*? -->\n|(?: (?:font-family|font-size|stroke|fill)="(?:monospace|[\d.]+|black|none)")')
+_LOOKS = re.compile(
+    r'^<!-- .* -->\n|(?: (?:font-family|font-size|stroke|fill)="(?:monospace|[\d.]+|black|none)")', re.MULTILINE
+)
 
 
 def join_chains(graph: Graph, separator: str = "", kept: Collection[int] = ()) -> Graph:

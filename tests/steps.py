@@ -26,3 +26,15 @@ def longest_call(function: Callable[..., Any], *arguments: Any) -> float:
     finally:
         sys.setprofile(None)
     return longest
+
+
+def grows_too_fast(function: Callable[[str], Any], made: Callable[[int], str]) -> bool:
+    """Whether a text of 64,000 characters takes far more than four times as long as one of 16,000, whenever tried."""
+
+    def seconds(length: int) -> float:
+        text = made(length)
+        begun = time.thread_time()
+        function(text)
+        return time.thread_time() - begun
+
+    return all(seconds(64_000) > 9 * max(seconds(16_000), 0.01) for _ in range(3))

@@ -65,7 +65,7 @@ def axes_sentence(figure: go.Figure) -> str:
     layout = figure.layout.to_plotly_json()
     parts = []
     for letter, direction in (("x", "From left to right"), ("y", "From bottom to top")):
-        axes = [value for name, value in layout.items() if re.fullmatch(rf"{letter}axis\d*", name)]
+        axes = [value for name, value in layout.items() if re.fullmatch(r"[xy]axis\d*", name) and name[0] == letter]
         titles = list(dict.fromkeys(plain(_title(axis)) for axis in axes if _title(axis)))
         if titles:
             upside = letter == "y" and any(axis.get("autorange") == "reversed" for axis in axes)
@@ -89,7 +89,7 @@ def sentences_of(text: str) -> list[str]:
 
 def plain(label: str) -> str:
     """A label of plotly as plain text: its tags and entities undone."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", label)).split())
+    return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", label)).split())
 
 
 def restraints(verdict: Iterable[str]) -> list[str]:

@@ -36,7 +36,8 @@ _FONTS = re.compile(r"(?:[a-z]*font)")
 _WIDTHS, _DISTANCES = frozenset({"width", "thickness"}), frozenset({"standoff", "ticklabelstandoff", "ticklen"})
 #: Where a figure holds text that is seen.
 _SEEN = frozenset({"text", "hovertext", "customdata", "ticktext", "name", "labels", "x", "y", "hovertemplate", "meta"})
-_LINK = re.compile(r"<\s*(?=/?\s*a\b)", re.IGNORECASE)
+#: Blanks that were read are never given back: a figure of a million of them would take hours.
+_LINK = re.compile(r"<\s*+(?=/?+\s*+a\b)", re.IGNORECASE)
 
 _ELEMENTS = frozenset({"svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text"})
 _ATTRIBUTES = frozenset(
@@ -102,7 +103,7 @@ def projected(figure: dict[str, Any]) -> dict[str, Any]:
 def masked_figure(text: str, mask: Callable[[str], str]) -> str:
     """A figure, JSON or SVG, with `mask` on the texts that are seen in it; what is neither is masked as a whole."""
     if text.lstrip().startswith("<"):
-        return re.sub(r">([^<]+)<", lambda found: f">{mask(found[1])}<", text)
+        return "<".join(_masked_part(part, mask) for part in text.split("<"))
     try:
         return json.dumps(_masked(json.loads(text), mask), separators=(",", ":"))
     except (ValueError, RecursionError):
@@ -114,7 +115,8 @@ def svg_picture(text: str) -> str | None:
     if "<!ENTITY" in text:
         return None
     try:
-        root = ElementTree.fromstring(re.sub(r"<!DOCTYPE[^>]*>", "", text))
+        before, _, behind = text.partition("<!DOCTYPE")
+        root = ElementTree.fromstring(before + behind.partition(">")[2] if behind else text)
         if _local(root) != "svg" or not re.fullmatch(r"[-+\d.eE ,]+", root.get("viewBox", "")):
             return None
         return ElementTree.tostring(_cleaned(root), encoding="unicode")
@@ -155,6 +157,12 @@ def _without_links(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_links(item) for name, item in value.items()}
     return value
+
+
+def _masked_part(part: str, mask: Callable[[str], str]) -> str:
+    """A tag without its `<`, and the text behind it, masked."""
+    tag, closing, words = part.partition(">")
+    return f"{tag}{closing}{mask(words)}" if words else part
 
 
 def _masked(value: Any, mask: Callable[[str], str], inside: str = "") -> Any:

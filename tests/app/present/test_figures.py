@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts import matches_over_time, probability_bars
+from app.present.explanation import plain
 from app.present.figures import HEIGHT, LINES, TEXT, masked_figure, plotly_figure, projected, svg_address, svg_picture
+from tests.steps import grows_too_fast
 
 TABLE = pd.DataFrame(
     {"#": [1, 2], "Text": ["a<b", "c"], "Prefix": "", "Probability": [0.5, 0.25], "Canonical": [True, False]}
@@ -179,3 +181,35 @@ def test_words_are_masked_where_they_are_seen_and_nowhere_else():
 def test_a_chart_over_time_survives():
     shown = projected(plotly_figure(matches_over_time([{"seconds": 0.5}, {"seconds": 1.0}]).figure.to_json()))
     assert shown["data"][0]["x"] == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("read", "made"),
+    [
+        (plotly_figure, lambda length: json.dumps({"data": [], "layout": {"title": "<" + " " * length}})),
+        (plotly_figure, lambda length: json.dumps({"data": [], "layout": {"title": "< / " * (length // 4)}})),
+        (svg_picture, lambda length: "<svg>" + "<!DOCTYPE" * (length // 9)),
+        (svg_picture, lambda length: "<svg viewBox='" + "1" * length + "x'/>"),
+        (lambda text: masked_figure(text, str), lambda length: "<" + ">" * length),
+        (lambda text: masked_figure(text, str), lambda length: "<a>b" * (length // 4)),
+        (plain, lambda length: "<" * length),
+        (plain, lambda length: "<a " * (length // 3)),
+    ],
+)
+def test_a_figure_from_elsewhere_takes_time_as_it_is_long(read, made):
+    assert not grows_too_fast(read, made)
+
+
+def test_links_in_any_spelling_become_text():
+    titles = ["<a href='x'>", "< a>", "</a>", "< / a >", "<\n\tA b>", "<b>", "<area>"]
+    found = plotly_figure(json.dumps({"data": [], "layout": {"annotations": titles}}))
+    assert found["layout"]["annotations"] == [
+        "&lt;a href='x'>", "&lt;a>", "&lt;/a>", "&lt;/ a >", "&lt;A b>", "<b>", "<area>"
+    ]  # fmt: skip
+
+
+def test_texts_of_a_drawing_are_masked_and_its_tags_are_not():
+    drawing = '<?xml version="1.0"?>\n<svg class="idiot"><title>an idiot</title>a > idiot</svg>\n'
+    assert masked_figure(drawing, lambda text: text.replace("idiot", "i····")) == (
+        '<?xml version="1.0"?>\n<svg class="idiot"><title>an i····</title>a > i····</svg>\n'
+    )
