@@ -11,8 +11,7 @@ import shlex
 from collections.abc import Sequence
 
 from engine.command_line.parser import BEST_MATCHES
-from engine.errors import RelensError
-from engine.language.groups import GroupReader
+from engine.language.group_names import group_names
 from engine.query import Boundary, Distribution, Encoding, Limits, Query, Record, Sampling, ShortestPath
 from engine.runs.specification import SearchSpecification
 
@@ -41,7 +40,7 @@ def as_python(specification: SearchSpecification) -> str:
     if limits != Limits():
         asked.append(_built(limits))
         names.add("Limits")
-    groups = () if isinstance(traversal, ShortestPath) else _group_names(query)
+    groups = () if isinstance(traversal, ShortestPath) else group_names(query.prefix, query.pattern)
     modules = ["import math"] if isinstance(traversal, Distribution) else []
     modules += ["from collections import Counter"] if groups else []
     return "\n".join(
@@ -132,7 +131,7 @@ def _traversal_options(specification: SearchSpecification) -> list[str]:
     words = _option("traversal", traversal.kind)
     for name, value in _differences(traversal).items():
         words += _option("samples" if name == "count" else name.replace("_", "-"), str(value))
-    for group in _group_names(specification.query):
+    for group in group_names(specification.query.prefix, specification.query.pattern):
         words += _option("by", group)
     return words
 
@@ -163,14 +162,6 @@ def _option(name: str, value: str) -> list[str]:
 
 def _switch(name: str, is_on: bool) -> str:
     return f"--{name}" if is_on else f"--no-{name}"
-
-
-def _group_names(query: Query) -> tuple[str, ...]:
-    """The named groups of the query; none where its expressions are wrong, which is said elsewhere."""
-    try:
-        return GroupReader(query.prefix, query.pattern).names
-    except RelensError:
-        return ()
 
 
 def _literal(text: str) -> str:

@@ -5,13 +5,13 @@ The choice is in the address of the page (`app.links.VIEW`), so a link shows wha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app.links import BY, GIVEN, GROUPS
+from engine.language.group_names import group_names
 
 SEQUENCES, STRINGS, BY_GROUPS = "Encodings", "Strings", "Groups"
 
@@ -60,7 +60,7 @@ def choose_view(names: Sequence[str], prefix: str, *, prefer_groups: bool) -> Vi
         "Given",
         list(names),
         selection_mode="multi",
-        default=[name for name in names if f"(?P<{name}>" in prefix],
+        default=[name for name in names if name in group_names(prefix)],
         key=GIVEN,
         bind="query-params",
         help="Shares are then among the matches with the same value of this group: given the subject, how often each "
@@ -77,5 +77,4 @@ def arranged(names: Sequence[str], given: Sequence[str]) -> tuple[tuple[str, ...
 
 def default_view(names: Sequence[str], prefix: str) -> View:
     """The view of all groups given those of the prefix, for sentences."""
-    inside = re.findall(r"\(\?P<(\w+)>", prefix)
-    return View(BY_GROUPS, *arranged(names, inside))
+    return View(BY_GROUPS, *arranged(names, group_names(prefix)))
