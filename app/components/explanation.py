@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from app.charts import BLUE, GREEN, ORANGE, PINK, RED, SKY
@@ -11,7 +9,6 @@ from app.text import as_html, shortened, visible
 from engine.runs.preview import ExplainedPart, Preview
 
 _HUES = (BLUE, ORANGE, GREEN, PINK, SKY, RED)
-_MOST_PARTS = 150
 _PARTS_IN_SIGHT = 4
 
 _BEGINNING = (
@@ -23,19 +20,19 @@ _BEGINNING = (
 )
 
 
-def explanation_html(prefix_parts: Sequence[ExplainedPart], pattern_parts: Sequence[ExplainedPart]) -> str:
-    """The explanation as HTML, every text of it escaped; long expressions are cut and say so."""
+def explanation_html(preview: Preview) -> str:
+    """The explanation as HTML, every text of it escaped; it says where parts of long expressions are left out."""
     pieces = []
     for title, parts in (
-        ("Prefix, given to the model", prefix_parts),
-        ("Pattern, for the model to fill", pattern_parts),
+        ("Prefix, given to the model", preview.prefix_parts),
+        ("Pattern, for the model to fill", preview.pattern_parts),
     ):
         if not parts:
             continue
         pieces.append(f"<h2>{title}</h2>")
-        pieces += [_part_html(part) for part in parts[:_MOST_PARTS]]
-        if len(parts) > _MOST_PARTS:
-            pieces.append(f"<p>… and {len(parts) - _MOST_PARTS:,} parts more</p>")
+        pieces += [_part_html(part) for part in parts]
+    if preview.left_out:
+        pieces.append(f"<p>… and {preview.left_out:,} parts more</p>")
     return f'<div class="relens-parts">{"".join(pieces)}</div>'
 
 
@@ -46,7 +43,7 @@ def explanation(preview: Preview | None) -> None:
         return
     parts = len(preview.prefix_parts) + len(preview.pattern_parts)
     with st.container(height=210 if parts > _PARTS_IN_SIGHT else "content", border=False):
-        st.html(explanation_html(preview.prefix_parts, preview.pattern_parts))
+        st.html(explanation_html(preview))
 
 
 def _part_html(part: ExplainedPart) -> str:

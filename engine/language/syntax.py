@@ -47,18 +47,23 @@ def parse_regex(source: str, limits: Limits | None = None, part: str = "pattern"
     expression that is malformed or not regular, with its position, and `LimitError` for one longer than
     `limits.regex_length`.
     """
-    longest = (limits or Limits()).regex_length
-    if len(source) > longest:
-        name = _NAMES_OF_PARTS.get(part, part)
-        raise LimitError(
-            f"The {name} has {len(source):,} characters, more than the limit of {longest:,}.", limit="regex_length"
-        )
+    check_length(source, limits, part)
     flags = _judge(source, part)
     parser = _Parser(source, part)
     tree = parser.alternation(flags)
     if parser.has_anchors:
         _check_anchors(tree, source, part, _silent_nodes(tree), leading=True, trailing=True)
     return tree
+
+
+def check_length(source: str, limits: Limits | None = None, part: str = "pattern") -> None:
+    """Raise the `LimitError` of `parse_regex`, and look at nothing else."""
+    longest = (limits or Limits()).regex_length
+    if len(source) > longest:
+        name = _NAMES_OF_PARTS.get(part, part)
+        raise LimitError(
+            f"The {name} has {len(source):,} characters, more than the limit of {longest:,}.", limit="regex_length"
+        )
 
 
 def _judge(source: str, part: str) -> int:

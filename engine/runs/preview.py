@@ -26,8 +26,10 @@ from engine.errors import NotFetchedError, RelensError
 from engine.language.counting import count_strings, describe_count, example_strings
 from engine.language.explain import ExplainedPart, explain
 from engine.language.language import Language, LanguageCompiler
+from engine.language.syntax import check_length
 from engine.pictures.graphs import Graph, GraphArc, language_graph, token_graph
 from engine.query import Encoding, Limits, Query, Record
+from engine.runs.sizes import check_sizes
 from engine.runs.warm_answers import WarmAnswers
 from engine.tokens.boundary_advice import BoundaryAdvice
 from engine.tokens.compiled import compile_query
@@ -37,12 +39,16 @@ from engine.tokens.tokenizer import Tokenizer
 __all__ = ["ExplainedPart", "Graph", "GraphArc", "Preview", "Previewer", "preview_language", "preview_query"]
 
 EXAMPLES = 8
+#: Of an explanation, the parts that are sent and shown, and the characters of their texts and of their meanings: nested
+#: parentheses repeat what is in them, so that all of it can be a hundred times as long as the expression.
+PARTS, LONGEST_TEXT, LONGEST_MEANING = 150, 200, 1_000
 
 
 @dataclass(frozen=True)
 class Preview(Record):
     """Everything the Workbench shows of a query before it runs.
 
+    prefix_parts, pattern_parts: the first `PARTS` of each; left_out: how many more there are, of both together.
     strings: how many strings the language has, in words; finite: whether its automaton has finitely many. examples: a
     few of its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_graph: None
     without a tokenizer. token_states, token_arcs: of the automaton over tokens, None where it is made as it is reached,
@@ -64,6 +70,7 @@ class Preview(Record):
     notes: tuple[str, ...]
     seconds: float
     advice: BoundaryAdvice | None = None
+    left_out: int = 0
 
 
 def preview_query(
@@ -102,9 +109,11 @@ def preview_language(query: Query, limits: Limits | None = None, max_states: int
 def _without_tokens(query: Query, language: Language, max_states: int) -> Preview:
     whole = language.whole
     count = count_strings(whole)
+    prefix_parts, pattern_parts = _explained(query.prefix), _explained(query.pattern)
     return Preview(
-        prefix_parts=_explained(query.prefix),
-        pattern_parts=_explained(query.pattern),
+        prefix_parts=tuple(map(_shortened, prefix_parts[:PARTS])),
+        pattern_parts=tuple(map(_shortened, pattern_parts[:PARTS])),
+        left_out=max(0, len(prefix_parts) - PARTS) + max(0, len(pattern_parts) - PARTS),
         strings=_strings(count, language),
         finite=count is not None,
         examples=_examples(language),
@@ -133,6 +142,10 @@ def _examples(language: Language) -> tuple[str, ...]:
 
 def _explained(source: str) -> tuple[ExplainedPart, ...]:
     return explain(source) if source else ()
+
+
+def _shortened(part: ExplainedPart) -> ExplainedPart:
+    return replace(part, text=part.text[:LONGEST_TEXT], meaning=part.meaning[:LONGEST_MEANING])
 
 
 def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,9 +196,13 @@ class Previewer(WarmAnswers[Preview]):
         that is not on this machine.
 
         Raises the errors of compilation, `ModelError` for a model that is unknown or not allowed, and `LimitError` for
-        a query that takes more time or memory than `limits` allow.
+        a query that is too long or takes more time or memory than `limits` allow.
         """
-        payload = {"query": query.to_json(), "model": model_name, "limits": (limits or Limits()).to_json()}
+        described = query.to_json()
+        for part, source in (("prefix", query.prefix), ("pattern", query.pattern)):
+            check_length(source, limits, part)
+        check_sizes(described)
+        payload = {"query": described, "model": model_name, "limits": (limits or Limits()).to_json()}
         try:
             return self.ask(payload)
         except NotFetchedError as error:

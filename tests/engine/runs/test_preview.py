@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 
@@ -10,7 +11,7 @@ import pytest
 from engine.errors import LimitError, ModelError, RegexError, RelensError
 from engine.language.compile import compile_language
 from engine.query import Encoding, Exclude, Limits, Query
-from engine.runs.preview import Preview, Previewer, preview_query
+from engine.runs.preview import PARTS, Preview, Previewer, preview_query
 
 HOSTILE = "[ab]*a[ab]{40}"
 
@@ -129,3 +130,24 @@ def test_a_bug_is_a_sentence_for_the_page():
         with pytest.raises(RelensError, match="The preview failed inside Relens"):
             previewer.preview(Query("a"), "bytes")
     previewer.close()
+
+
+def test_of_a_long_expression_the_first_parts_are_explained(byte_tokenizer):
+    preview = preview_query(Query("[ab]" * 500, prefix="(?:" * 70 + "x|y" * 200 + ")" * 70), byte_tokenizer)
+    assert len(preview.pattern_parts) == PARTS
+    assert preview.left_out == 500 - PARTS
+    assert preview.pattern_parts[PARTS - 1].start == 4 * (PARTS - 1)
+    assert len(json.dumps(preview.to_json())) < 200_000
+    assert Preview.from_json(preview.to_json()) == preview
+
+
+def test_what_is_too_long_is_not_even_sent():
+    previewer = Previewer(call=lambda payload: pytest.fail("it was sent"))
+    for query, limit in (
+        (Query("a" * 20_001), "regex_length"),
+        (Query("a", prefix="b" * 20_001), "regex_length"),
+        (Query("a", exclude=Exclude(words=("a",) * 30_000)), "items"),
+    ):
+        with pytest.raises(LimitError) as refused:
+            previewer.preview(query, "m")
+        assert refused.value.limit == limit
