@@ -96,7 +96,7 @@ def projected(figure: dict[str, Any]) -> dict[str, Any]:
     return {
         "data": [_larger_trace(trace) for trace in figure["data"]],
         "layout": layout,
-        "height": round(HEIGHT * height),
+        "height": max(1, round(HEIGHT * height)),
     }
 
 

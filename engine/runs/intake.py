@@ -45,11 +45,24 @@ def take_in_deck(data: bytes, store_url: str, deck: str) -> int:
 
 def _kept(job: str, payload: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     with _one_at_a_time:
-        child = IsolatedProcess(job, seconds=SECONDS, memory_bytes=MEMORY_BYTES, subject="Reading the file")
+        child = IsolatedProcess(
+            job,
+            seconds=SECONDS,
+            memory_bytes=MEMORY_BYTES,
+            warm_up="engine.runs.intake:warm_up",
+            subject="Reading the file",
+        )
         try:
             return child.call({**payload, "file": np.frombuffer(data, np.uint8)})
         finally:
             child.close()
+
+
+def warm_up() -> None:
+    """What the child imports before its limits hold."""
+    import engine.runs.run_file
+    import engine.runs.screens
+    import engine.runs.store  # noqa: F401
 
 
 def run_job(payload: Mapping[str, Any]) -> dict[str, Any]:
