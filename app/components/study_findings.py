@@ -175,6 +175,8 @@ def downloads(
                 st.code(study_python(specification, mask), language="python", wrap_lines=True)
                 st.caption("The same in a terminal")
                 st.code(study_command(specification, mask), language="bash", wrap_lines=True)
+        if found is None:
+            return  # there are no pictures to save
         options: tuple[Literal["SVG", "PNG"], ...] = ("SVG", "PNG")
         st.segmented_control(
             "Pictures",
