@@ -84,14 +84,15 @@ def test_thirty_visitors_at_once_all_get_their_pages(target):
         except Exception as error:
             problems.append(repr(error))
 
-    def all_at_once(turn: int = 0) -> None:
+    def all_at_once() -> None:
         threads = [threading.Thread(target=visit, args=(number,)) for number in range(30)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-    target.must_hear(all_at_once)
+    # A crowd shares one interpreter: it waits for itself, but not for long, and nobody is sent away.
+    assert target.deafness(all_at_once) < 3.0
     assert problems == []
 
 
