@@ -36,6 +36,8 @@ _SEEN = frozenset(
     | {"q1", "median", "q3", "lowerfence", "upperfence", "mean", "notched", "increasing", "decreasing", "totals"}
 )
 _AXIS = re.compile(r"[xy]axis\d*")
+#: Elements of a drawing with nothing but text in them.
+_TITLE, _TEXT = re.compile(r"<title\b[^>]*(?:/>|>[^<]*</title>)"), re.compile(r"<text\b[^>]*(?:/>|>[^<]*</text>)")
 
 
 def preview_of(figure: str) -> str:
@@ -61,8 +63,8 @@ def _small_drawing(figure: str) -> str:
     drawn = svg_picture(figure)
     if drawn is None:
         return ""
-    for unseen in (r"<title\b.*?</title>", r"<text\b.*?</text>|<text\b[^>]*/>"):
-        drawn = re.sub(unseen, "", drawn, flags=re.DOTALL)
+    for unseen in (_TITLE, _TEXT):
+        drawn = unseen.sub("", drawn)
         if len(drawn.encode("utf-8", "replace")) <= LONGEST_PREVIEW:
             return drawn
     return ""
