@@ -63,15 +63,15 @@ def study_form(
     with st.expander("Settings", expanded=shown is None, icon=":material/tune:", key=key):
         try:
             study = view.settings(base)
-            units = study_check(services).units(study)
+            checked = study_check(services).check(study)
         except RelensError as error:
             show_error(error)
             return None, aside
-        if units is None:
+        if checked is None:
             st.caption("The settings are still being checked, because the server is busy; this page looks again.")
             ticker(_LOOK_AGAIN, key="study_settings")
             return None, aside
-        if extent := view.extent(study, units):
+        if extent := view.extent(study, checked):
             st.caption(extent)
     # A study without a language model is listed under what it asks, which its own settings name.
     return StudySpecification(model or view.own_model(study), study), aside

@@ -32,6 +32,7 @@ from engine.counted import counted
 from engine.models.catalogue import check_allowed
 from engine.paired import proportion
 from engine.percent import percent
+from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.causal.causal_study import BETTER, SETTING, TRIGGER, CausalTriggerStudy
@@ -78,9 +79,9 @@ class CausalTriggersView(MaskedView):
         with all_fields():
             return self._fields(study)
 
-    def extent(self, study: Study, units: int) -> str:
+    def extent(self, study: Study, checked: Checked) -> str:
         """The searches."""
-        return f"{counted(units, 'search', 'searches')}."
+        return f"{counted(checked.units, 'search', 'searches')}."
 
     def _fields(self, study: CausalTriggerStudy) -> CausalTriggerStudy:
         first, second = st.columns(2)

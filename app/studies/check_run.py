@@ -81,7 +81,7 @@ def ask_about(
 def begin_check(services: Services, model: str, check: Study) -> None:
     """Submit a check to the queue and name it in the address; what is wrong with it is said here."""
     try:
-        if study_check(services).units(check) is None:
+        if study_check(services).check(check) is None:
             show_error("The server is busy, so that this could not be checked; please try again in a moment.")
             return
         run_id = services.store.submit(StudySpecification(model, check), session_name())

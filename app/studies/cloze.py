@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from app.narrative import interval_text, log_probability_text, probability_text
 from app.studies.cloze_figures import accuracy_figure, answers_figure, comparison_figure, p_text, places_figure
@@ -16,7 +15,7 @@ from app.studies.fields import all_fields
 from app.studies.view import Figure, Rows, StudyView, Table
 from app.text import visible
 from engine.counted import counted
-from engine.studies.allowed_files import check_files
+from engine.runs.study_checks import Checked
 from engine.studies.cloze import ANSWER, LABELS, ClozeStudy
 from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult, cloze_findings
 from engine.studies.passages import can_be_an_answer
@@ -63,16 +62,18 @@ class ClozeView(StudyView):
     def settings(self, study: Study) -> Study:
         """See `StudyView`. Raises `QueryError` for a bad passage, with its line, and for too many of them."""
         with all_fields():
-            asked = cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
-            check_files(asked)  # before it is read
-            passages = asked.read()
-        st.caption(work_sentence(asked, len(passages)))
-        if impossible := sum(not passage.can_be_answered for passage in passages):
-            st.caption(
-                f"{counted(impossible, 'passage ends', 'passages end')} in a word that is not of plain letters alone."
+            return cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
+
+    def extent(self, study: Study, checked: Checked) -> str:
+        """How much work the passages are, and how many of them cannot be answered."""
+        assert isinstance(study, ClozeStudy)
+        sentence = work_sentence(study, checked.counts["passages"])
+        if impossible := checked.counts["unanswerable"]:
+            sentence += (
+                f" {counted(impossible, 'passage ends', 'passages end')} in a word that is not of plain letters alone."
                 " No answer can be such a word, so these are left out of the shares."
             )
-        return asked
+        return sentence
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """Shares found, pairs of ways, frequent answers, places of the truth."""

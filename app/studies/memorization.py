@@ -19,6 +19,7 @@ from app.studies.memorization_tables import methods_table, strings_table
 from app.studies.memorization_validators import KIND, one_line, validator_fields
 from app.studies.view import Figure, Rows, StudyView, Table
 from engine.counted import counted
+from engine.runs.study_checks import Checked
 from engine.studies.find_words import find_words
 from engine.studies.memorization import NEW_TOKENS, MemorizationStudy
 from engine.studies.memorization_findings import curves, findings, recall_curves
@@ -44,10 +45,10 @@ class MemorizationView(StudyView):
         with all_fields():
             return self._fields(study)
 
-    def extent(self, study: Study, units: int) -> str:
+    def extent(self, study: Study, checked: Checked) -> str:
         """The methods, and how long they take."""
         assert isinstance(study, MemorizationStudy)
-        return f"{counted(units, 'method')}, about {duration_text(units * study.seconds)} in all."
+        return f"{counted(checked.units, 'method')}, about {duration_text(checked.units * study.seconds)} in all."
 
     def _fields(self, study: MemorizationStudy) -> MemorizationStudy:
         prefix, pattern = _expressions(study)

@@ -28,6 +28,7 @@ from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
 from engine.errors import QueryError
 from engine.percent import percent
+from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
 from engine.studies.study import Study
 from engine.triggers.ablation_findings import effort_cells
@@ -58,10 +59,10 @@ class AblationView(MaskedView):
         with all_fields():
             return self._fields(study)
 
-    def extent(self, study: Study, units: int) -> str:
+    def extent(self, study: Study, checked: Checked) -> str:
         """The searches, and their restarts."""
         assert isinstance(study, AblationStudy)
-        return f"{counted(units, 'search', 'searches')} of {counted(study.restarts, 'restart')} each."
+        return f"{counted(checked.units, 'search', 'searches')} of {counted(study.restarts, 'restart')} each."
 
     def _fields(self, study: AblationStudy) -> AblationStudy:
         model = attempt(lambda: model_field(KIND, study.model), study.model)

@@ -31,6 +31,7 @@ from app.studies.trigger_tables import tables
 from app.studies.trigger_words import CONTENT_NOTICE, file_targets, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
+from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.search_settings import METHODS, SearchSettings
@@ -75,11 +76,11 @@ class TriggersView(MaskedView):
         with all_fields():
             return self._fields(study)
 
-    def extent(self, study: Study, units: int) -> str:
+    def extent(self, study: Study, checked: Checked) -> str:
         """The targets, and the searches for them."""
         assert isinstance(study, TriggerStudy)
-        searches = units * study.search.restarts
-        return f"{counted(units, 'target')}, {counted(searches, 'search', 'searches')}."
+        searches = checked.units * study.search.restarts
+        return f"{counted(checked.units, 'target')}, {counted(searches, 'search', 'searches')}."
 
     def _fields(self, study: TriggerStudy) -> TriggerStudy:
         model = attempt(lambda: model_field(KIND, study.model), study.model)

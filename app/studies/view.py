@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pandas as pd
 
 from app.charts import Chart
+from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
 from engine.studies.study import Study
 
@@ -66,8 +67,8 @@ class StudyView(Protocol):
         """
         ...
 
-    def extent(self, study: Study, units: int) -> str:
-        """How much the settings ask for, as a sentence below them; "" for nothing. units: of the study."""
+    def extent(self, study: Study, checked: Checked) -> str:
+        """How much the settings ask for, in sentences below them; "" for nothing. checked: what they come to."""
         return ""
 
     def switches(self) -> tuple[bool, ...]:

@@ -1,21 +1,23 @@
 """Whether the settings of a study have a meaning, found out in a child process: a page must not work at it itself.
 
-    units(KnowledgeStudy(pattern=" (1[0-9]|2)", ...))    3
-    units(KnowledgeStudy(pattern="(a", ...))             RegexError: Missing ), unterminated subpattern, at position 0
-    units(ClozeStudy(path="/etc/passwd"))                QueryError: The dashboard may not read '/etc/passwd' ...
+    check(KnowledgeStudy(pattern=" (1[0-9]|2)", ...))    3 units
+    check(KnowledgeStudy(pattern="(a", ...))             RegexError: Missing ), unterminated subpattern, at position 0
+    check(ClozeStudy(path="/etc/passwd"))                QueryError: The dashboard may not read '/etc/passwd' ...
+    check(ClozeStudy(path="/data/stories.txt"))          80 units, of 512 passages
 
 To check settings is to parse the expressions in them, read the files that they name and multiply what they list. All of
 these anybody may have written, and all sessions share the process that draws pages. So the page hands over the JSON of
-the study, once that is known to be of a size, and a child with limits makes the study and counts its units. Warm, it
-answers in milliseconds.
+the study, once that is known to be of a size, and a child with limits makes the study and counts its units, and what
+else the study counts of its own accord. Warm, it answers in milliseconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
-from engine.query import Limits
+from engine.query import Limits, Record
 from engine.runs.sizes import check_sizes
 from engine.runs.warm_answers import WarmAnswers
 from engine.studies.allowed_files import check_files
@@ -25,7 +27,23 @@ from engine.studies.study import Study
 CHECK_LIMITS = Limits(compile_seconds=4.0, compile_bytes=512 << 20)
 
 
-class StudyChecks(WarmAnswers[int]):
+@runtime_checkable
+class Counting(Protocol):
+    """A study that has more to count than units, such as the passages of a file."""
+
+    def counts(self) -> Mapping[str, int]:
+        """The numbers, by what is counted."""
+
+
+@dataclass(frozen=True)
+class Checked(Record):
+    """What settings come to. units: of the study; counts: of a `Counting` study."""
+
+    units: int
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+class StudyChecks(WarmAnswers[Checked]):
     """Settings checked in limited child processes, which are started with the first question; see `WarmAnswers`."""
 
     def __init__(self, pool_size: int = 2, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
@@ -33,15 +51,15 @@ class StudyChecks(WarmAnswers[int]):
             "engine.runs.study_checks:check_job",
             pool_size,
             warm_up="engine.runs.study_checks:warm_up",
-            read=lambda reply: int(reply["units"]),
+            read=lambda reply: Checked.from_json(reply["checked"]),
             subject="The check of the settings",
             work="Checking the settings",
             waits=True,
             call=call,
         )
 
-    def units(self, study: Study) -> int:
-        """How many units the study has.
+    def check(self, study: Study) -> Checked:
+        """What the settings of the study come to.
 
         Raises what `Study.units`, `check_files` and `check_sizes` raise, and `LimitError` for settings that take more
         time or memory to check than `CHECK_LIMITS` allow.
@@ -52,12 +70,14 @@ class StudyChecks(WarmAnswers[int]):
 
 
 def check_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """`StudyChecks.units` for a child process: JSON in, JSON out; nothing in, nothing out."""
+    """`StudyChecks.check` for a child process: JSON in, JSON out; nothing in, nothing out."""
     if not payload:
         return {}
     study = Study.from_json(payload["study"])
     check_files(study)  # before anything is read
-    return {"units": len(study.units())}
+    units = len(study.units())
+    counts = dict(study.counts()) if isinstance(study, Counting) else {}
+    return {"checked": Checked(units, counts).to_json()}
 
 
 def warm_up() -> None:

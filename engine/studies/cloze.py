@@ -112,6 +112,12 @@ class ClozeStudy(Study):
         """See `Study.files`."""
         return (self.path,) if self.path else ()
 
+    def counts(self) -> dict[str, int]:
+        """How many "passages" there are, and how many "unanswerable" ones, whose last word no answer can be."""
+        passages = self.read()
+        impossible = sum(not passage.can_be_answered for passage in passages)
+        return {"passages": len(passages), "unanswerable": impossible}
+
     def plan(self) -> Iterator[Unit]:
         """Chunks of passages, each with all its variants before the next, so that early rows can be compared."""
         total = len(self.read())

@@ -43,7 +43,8 @@ LONGEST_TARGET = 18
 #: Of the list "random": how many of the most frequent words, and the longest.
 FREQUENT_WORDS, LONGEST_RANDOM = 1_000, 8
 
-MOST_TARGETS, MOST_FILE_BYTES = 10_000, 4 << 20
+#: A page reads such a file too, to know which words to mask: it has to be read in a fraction of a second.
+MOST_TARGETS, MOST_FILE_BYTES = 10_000, 1 << 20
 
 #: Inputs that are answered at once, and draws from the test part before a list is as long as it gets.
 _BATCH, _MOST_ROUNDS = 64, 20

@@ -9,6 +9,7 @@ import pytest
 from app.study_check import StudyCheck
 from app.study_views import study_views
 from engine.runs.specification import StudySpecification
+from engine.runs.study_checks import Checked
 from engine.studies.bias import BiasStudy
 from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.memorization import MemorizationStudy
@@ -30,7 +31,9 @@ def unparsed(services, monkeypatch):
         raise AssertionError("an expression was parsed")
 
     monkeypatch.setattr("engine.language.syntax._judge", refuse)
-    monkeypatch.setattr(type(services.study_checks), "units", lambda checks, study: 7)
+    monkeypatch.setattr(
+        type(services.study_checks), "check", lambda checks, study: Checked(7, {"passages": 1, "unanswerable": 0})
+    )
     return services
 
 
@@ -55,17 +58,17 @@ def test_every_form_is_drawn_without_the_parser(kind, dashboard, unparsed):
 
 
 def test_a_page_that_waits_says_so_and_cannot_run(dashboard, services, monkeypatch):
-    monkeypatch.setattr(StudyCheck, "units", lambda check, study: None)
+    monkeypatch.setattr(StudyCheck, "check", lambda check, study: None)
     dashboard.run()
     page = dashboard.switch_page("../pages/bias.py").run()
     assert not page.exception
     assert any("still being checked" in caption.value for caption in page.caption)
     assert page.button(key="study_run_button").disabled
-    monkeypatch.setattr(StudyCheck, "units", lambda check, study: 1)
+    monkeypatch.setattr(StudyCheck, "check", lambda check, study: Checked(1))
     assert not page.run().button(key="study_run_button").disabled
 
 
 def test_how_much_is_asked_is_said_of_the_units_that_were_counted():
-    assert study_views()["memorization"].extent(dataclasses.replace(STUDIES[2], seconds=2.0), 3) == (
+    assert study_views()["memorization"].extent(dataclasses.replace(STUDIES[2], seconds=2.0), Checked(3)) == (
         "3 methods, about 6.0 s in all."
     )

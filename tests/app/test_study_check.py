@@ -9,33 +9,34 @@ import pytest
 
 from app.study_check import StudyCheck
 from engine.errors import QueryError
+from engine.runs.study_checks import Checked
 from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.memorization import MemorizationStudy
 
 QUICK, SLOW = KnowledgeStudy(), MemorizationStudy()
 
 
-class Counter:
-    """Counts 3 units, but of `SLOW` only once it is let go; notes how many it works on at once."""
+class SlowChecker:
+    """Finds 3 units, but of `SLOW` only once it is let go; notes how many it works on at once."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
         self.now, self.most = 0, 0
 
-    def units(self, study) -> int:
+    def check(self, study) -> Checked:
         self.now += 1
         self.most = max(self.most, self.now)
         if study == SLOW:
             assert self.go.wait(30)
         self.now -= 1
         if study == QUICK:
-            return 3
+            return Checked(3)
         raise QueryError("This has no meaning.")
 
 
 @pytest.fixture
 def counter():
-    made = Counter()
+    made = SlowChecker()
     yield made
     made.go.set()
 
@@ -48,27 +49,27 @@ def executor():
 
 def test_units_and_errors_come_back(counter, executor):
     check = StudyCheck(counter, executor)
-    assert check.units(QUICK) == 3
+    assert check.check(QUICK) == Checked(3)
     with pytest.raises(QueryError, match="no meaning"):
-        check.units(KnowledgeStudy(prompt="Other"))
+        check.check(KnowledgeStudy(prompt="Other"))
 
 
 def test_a_page_does_not_wait_for_long_and_takes_one_child_at_a_time(counter, executor):
     check = StudyCheck(counter, executor)
-    assert check.units(SLOW, wait=0.05) is None
-    assert check.units(QUICK, wait=0.05) is None, "the other one is still being worked on"
-    assert StudyCheck(counter, executor).units(QUICK) == 3, "which holds up no other session"
+    assert check.check(SLOW, wait=0.05) is None
+    assert check.check(QUICK, wait=0.05) is None, "the other one is still being worked on"
+    assert StudyCheck(counter, executor).check(QUICK) == Checked(3), "which holds up no other session"
     assert counter.most == 2
     counter.go.set()
-    assert check.units(QUICK) == 3
+    assert check.check(QUICK) == Checked(3)
 
 
 def test_what_has_not_begun_is_given_up_for_what_is_asked_now(counter):
     with ThreadPoolExecutor(1) as executor:
-        assert StudyCheck(counter, executor).units(SLOW, wait=0.01) is None
+        assert StudyCheck(counter, executor).check(SLOW, wait=0.01) is None
         check = StudyCheck(counter, executor)
-        assert check.units(SLOW, wait=0.01) is None
-        assert check.units(QUICK, wait=0.01) is None
+        assert check.check(SLOW, wait=0.01) is None
+        assert check.check(QUICK, wait=0.01) is None
         counter.go.set()
-        assert check.units(QUICK) == 3
+        assert check.check(QUICK) == Checked(3)
     assert counter.most == 1

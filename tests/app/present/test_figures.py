@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from app.charts import matches_over_time, probability_bars
 from app.present.explanation import plain
 from app.present.figures import HEIGHT, LINES, TEXT, masked_figure, plotly_figure, projected, svg_address, svg_picture
+from app.present.previews import preview_of
 from tests.steps import grows_too_fast
 
 TABLE = pd.DataFrame(
@@ -183,6 +184,9 @@ def test_a_chart_over_time_survives():
     assert shown["data"][0]["x"] == [0.0, 0.5, 1.0]
 
 
+SVG = "http://www.w3.org/2000/svg"
+
+
 @pytest.mark.parametrize(
     ("read", "made"),
     [
@@ -192,6 +196,11 @@ def test_a_chart_over_time_survives():
         (svg_picture, lambda length: "<svg viewBox='" + "1" * length + "x'/>"),
         (lambda text: masked_figure(text, str), lambda length: "<" + ">" * length),
         (lambda text: masked_figure(text, str), lambda length: "<a>b" * (length // 4)),
+        (preview_of, lambda length: f'<svg xmlns="{SVG}" viewBox="0 0 1 1">{"<title/>" * (length // 8)}</svg>'),
+        (
+            preview_of,
+            lambda length: f'<svg xmlns="{SVG}" viewBox="0 0 1 1">{"<text><g/></text>" * (length // 17)}</svg>',
+        ),
         (plain, lambda length: "<" * length),
         (plain, lambda length: "<a " * (length // 3)),
     ],

@@ -216,15 +216,18 @@ def script():
     import streamlit as st
 
     from app.studies.cloze import VIEW
-    from engine.errors import QueryError
+    from engine.errors import RelensError
     from engine.studies.study import Study
+    from tests.app.fakes import checks_here
 
     st.session_state["asked"] = None
     if st.session_state["given"] is None:
         return
     try:
-        st.session_state["asked"] = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
-    except QueryError as error:
+        study = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
+        st.caption(VIEW.extent(study, checks_here()["study_checks"].check(study)))
+        st.session_state["asked"] = study
+    except RelensError as error:
         st.error(error.sentence)
 
 

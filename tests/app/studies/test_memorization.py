@@ -55,11 +55,12 @@ def script(data: dict) -> None:
 
     from app.studies.memorization import VIEW
     from engine.errors import RelensError
+    from engine.runs.study_checks import Checked
     from engine.studies.study import Study
 
     try:
         study = VIEW.settings(Study.from_json(data))
-        st.caption(VIEW.extent(study, len(study.units())))
+        st.caption(VIEW.extent(study, Checked(len(study.units()))))
         st.session_state["asked"] = study.to_json()
     except RelensError as error:
         st.session_state["asked"] = error.sentence

@@ -178,7 +178,7 @@ def test_targets_that_the_model_cannot_say_are_named_at_once():
         ("ok\nétat".encode("latin-1"), "Line 2 of the uploaded text is not UTF-8; save the file as UTF-8."),
         ("word1".encode("utf-16-le"), "Line 1 of the uploaded text is no text: it has a null character."),
         (b"\n # a remark\n\n", "There are no targets in the file of targets “mine.txt”."),
-        (b"word1\n" * 800_000, "A file of targets has at most 4,194,304 bytes."),
+        (b"word1\n" * 800_000, "A file of targets has at most 1,048,576 bytes."),
     ],
 )
 def test_a_file_of_targets_is_looked_at_at_once(data, sentence):

@@ -38,13 +38,13 @@ def outcome(count, study) -> tuple:
 def test_units_are_those_of_the_study_and_errors_too(kind):
     checks, _ = counting_checks()
     for study in presets(kind).values() or [study_class(kind)()]:
-        assert outcome(checks.units, study) == outcome(lambda one: len(one.units()), study)
+        assert outcome(lambda one: checks.check(one).units, study) == outcome(lambda one: len(one.units()), study)
 
 
 def test_what_is_too_large_is_not_even_sent():
     checks, asked = counting_checks()
     with pytest.raises(LimitError) as refused:
-        checks.units(MemorizationStudy(pattern="a" * (LONGEST_TEXT + 1)))
+        checks.check(MemorizationStudy(pattern="a" * (LONGEST_TEXT + 1)))
     assert refused.value.limit == "text"
     assert not asked
 
@@ -52,38 +52,40 @@ def test_what_is_too_large_is_not_even_sent():
 def test_a_file_is_read_again_and_settings_are_checked_once(tmp_path, monkeypatch):
     checks, asked = counting_checks()
     for _ in range(3):
-        checks.units(KnowledgeStudy())
+        checks.check(KnowledgeStudy())
     assert len(asked) == 1
     monkeypatch.setenv("RELENS_TEXTS", str(tmp_path))
     path = tmp_path / "passages.txt"
     path.write_text("The end of this passage is near.\n" * 3)
     study = ClozeStudy(path=str(path))
-    before = checks.units(study)
+    assert checks.check(study).counts == {"passages": 3, "unanswerable": 0}
     path.write_text("".join(f"The end of passage {number} is near.\n" for number in range(300)))
-    assert checks.units(study) == len(study.units()) > before
+    checked = checks.check(study)
+    assert checked.units == len(study.units())
+    assert checked.counts == {"passages": 300, "unanswerable": 0}
 
 
 def test_a_file_elsewhere_is_refused_before_it_is_read(tmp_path):
     checks, _ = counting_checks()
     with pytest.raises(QueryError, match="may not read"):
-        checks.units(ClozeStudy(path=str(tmp_path / "not there.txt")))
+        checks.check(ClozeStudy(path=str(tmp_path / "not there.txt")))
 
 
 def test_in_child_processes(monkeypatch):
     checks = StudyChecks(pool_size=1)
     try:
         study = MemorizationStudy(new_tokens=(1, 2))
-        assert checks.units(study) == 3
+        assert checks.check(study).units == 3
         begun = time.perf_counter()
-        assert checks.units(dataclasses.replace(study, seed=1)) == 3
+        assert checks.check(dataclasses.replace(study, seed=1)).units == 3
         assert time.perf_counter() - begun < 2.0, "a warm child answers at once"
         with pytest.raises(RegexError) as refused:
-            checks.units(dataclasses.replace(study, pattern="b{" + "1" * 19_900 + "xa{99999999999}"))
+            checks.check(dataclasses.replace(study, pattern="b{" + "1" * 19_900 + "xa{99999999999}"))
         assert (refused.value.position, refused.value.part) == (19_904, "pattern")
         hurried = dataclasses.replace(study_checks.CHECK_LIMITS, compile_seconds=0.001)
         monkeypatch.setattr(study_checks, "CHECK_LIMITS", hurried)
         with pytest.raises(LimitError, match="Checking the settings took longer"):
-            checks.units(dataclasses.replace(study, pattern="a?" * 9_000))
+            checks.check(dataclasses.replace(study, pattern="a?" * 9_000))
     finally:
         checks.close()
 
@@ -94,5 +96,5 @@ def test_no_child_is_started_before_the_first_question_or_after_the_end(monkeypa
     checks = StudyChecks()
     checks.close()
     with pytest.raises(RelensError, match="failed inside Relens"):
-        checks.units(KnowledgeStudy())
+        checks.check(KnowledgeStudy())
     assert not started
