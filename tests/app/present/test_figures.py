@@ -184,7 +184,7 @@ def test_a_chart_over_time_survives():
     assert shown["data"][0]["x"] == [0.0, 0.5, 1.0]
 
 
-SVG = "http://www.w3.org/2000/svg"
+BEGIN, END = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">', "</svg>"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ SVG = "http://www.w3.org/2000/svg"
         (svg_picture, lambda length: "<svg viewBox='" + "1" * length + "x'/>"),
         (lambda text: masked_figure(text, str), lambda length: "<" + ">" * length),
         (lambda text: masked_figure(text, str), lambda length: "<a>b" * (length // 4)),
-        (preview_of, lambda length: f'<svg xmlns="{SVG}" viewBox="0 0 1 1">{"<title/>" * (length // 8)}</svg>'),
+        (preview_of, lambda length: BEGIN + "<title/>" * (length // 8) + END),
         (
             preview_of,
             lambda length: f'<svg xmlns="{SVG}" viewBox="0 0 1 1">{"<text><g/></text>" * (length // 17)}</svg>',
