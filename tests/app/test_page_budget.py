@@ -50,7 +50,6 @@ READERS = {
     ("app/studies/cloze_settings.py", "passages_of_lines"): "at most 500,000 characters, line by line",
     ("app/studies/dialogue_model.py", "read_corpus"): "an upload of at most 5 MB, line by line, once",
     ("app/studies/toxicity.py", "find_sentences"): "an upload of at most 5 MB, a sentence at a time, once",
-    ("app/studies/cloze.py", "read"): "the passages of the settings, with limits on lines and characters",
 }
 READING = {"find_sentences", "passages_of_file", "passages_of_lines", "read_passages", "read_corpus"}
 #: Patterns are literals of the source, so they can be read once, here, for whether they are linear.
