@@ -54,7 +54,7 @@ def way_label(kind: str, way: str) -> str:
     if kind == "cloze":
         return LABELS.get(way, way)
     if kind == "toxicity":
-        return {variant.key: variant.label for variant in VARIANTS}.get(way, way)
+        return {variant.key: variant.label for variants in VARIANTS.values() for variant in variants}.get(way, way)
     return hit_label(way)
 
 

@@ -73,6 +73,9 @@ def study_form(
             return None, aside
         if extent := view.extent(study, checked):
             st.caption(extent)
+    if study_class(view.kind).needs_model and not model:
+        show_error("There is no model here that could be asked; the operator names those that may be (RELENS_MODELS).")
+        return None, aside
     # A study without a language model is listed under what it asks, which its own settings name.
     return StudySpecification(model or view.own_model(study), study), aside
 
@@ -82,6 +85,7 @@ def _settings_again() -> None:
 
 
 def _model(view: StudyView, models: list[str], shown: RunRecord | None) -> str:
+    """The model that is chosen, "" where there is none to choose."""
     names = list(models)
     if shown is not None and shown.model not in names:
         names.append(shown.model)
@@ -95,7 +99,7 @@ def _model(view: StudyView, models: list[str], shown: RunRecord | None) -> str:
         help="Who is asked. Another model gives another answer. Type a name from the model hub or a folder on the "
         "server, where the operator allows it.",
     )
-    return chosen or names[0]
+    return chosen or next(iter(names), "")
 
 
 def _of_run(view: StudyView, shown: RunRecord | None) -> Study | None:

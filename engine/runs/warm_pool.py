@@ -84,5 +84,8 @@ class WarmPool:
             # One after the other, so that the first of them is not held up by the rest.
             if self._missing and not self._closed:
                 self._missing -= 1
-                self._processes.append(self._new_process())
+                try:
+                    self._processes.append(self._new_process())
+                except RuntimeError:  # the program ends, and starts nothing more
+                    return
                 self._cold.put(self._processes[-1])

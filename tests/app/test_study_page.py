@@ -91,6 +91,14 @@ class TestPage:
         assert "subject" in bias_page.error[0].value
         assert bias_page.button(key="study_run_button").disabled
 
+    def test_without_a_model_there_is_a_sentence(self, dashboard, services, monkeypatch):
+        monkeypatch.setattr("app.components.study_page.available_models", list)
+        dashboard.run()
+        page = dashboard.switch_page(PAGE).run()
+        assert not page.exception
+        assert "There is no model here that could be asked" in page.error[0].value
+        assert page.button(key="study_run_button").disabled
+
     def test_an_address_shows_its_run_and_its_settings(self, dashboard, services):
         run_id = services.store.submit(SPECIFICATION)
         page = opened(dashboard, run_id)

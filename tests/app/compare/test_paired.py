@@ -1,0 +1,19 @@
+"""Ways of asking have the names that their studies give them."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.compare.paired import way_label
+from engine.studies.cloze import LABELS
+from engine.studies.toxicity import VARIANTS
+
+
+@pytest.mark.parametrize("variant", [variant for variants in VARIANTS.values() for variant in variants])
+def test_a_way_of_toxicity_is_called_as_its_variant(variant):
+    assert way_label("toxicity", variant.key) == variant.label
+
+
+def test_other_ways_are_called_as_their_studies_call_them():
+    assert [way_label("cloze", way) for way in LABELS] == list(LABELS.values())
+    assert way_label("toxicity", "unknown") == "unknown"
