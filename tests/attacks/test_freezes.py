@@ -336,7 +336,10 @@ def test_no_message_makes_anybody_wait(target, make):
         visitor.open("glossary")
 
 
+@pytest.mark.slow
 def test_many_reruns_at_once_make_nobody_wait(target):
+    """Messages that have come already are taken one after the other, and whoever else asks stands behind them all."""
+
     def send(turn: int) -> None:
         with target.visitor() as visitor:
             visitor.open("workbench", f"pattern=The+cat&model={target.model}")
