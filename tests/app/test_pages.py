@@ -37,7 +37,9 @@ def captions(page):
 
 
 @pytest.fixture
-def workbench(dashboard):
+def workbench(dashboard, monkeypatch):
+    # A busy machine may take longer over a preview than a page waits at once.
+    monkeypatch.setattr("app.components.query_panel._WAIT_SECONDS", 20.0)
     dashboard.run()
     page = dashboard.switch_page(WORKBENCH).run()
     assert not page.exception
