@@ -16,6 +16,9 @@ settings.load_profile("relens")
 # No test may reach for a model hub, whatever it asks for.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Where tests run side by side, one on each core, a test that took all cores for itself would hold up the others.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 TEXT = """
 The cat sat on the mat, and the dog sat on the log. The cats and the dogs were trained in art and science.
@@ -26,11 +29,15 @@ George Washington was born on July 4, 1732; call 555-1234 or write to cat.dog@ex
 @pytest.fixture(scope="session")
 def tiny_model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with safetensors, configuration and tokenizer of a two-layer GPT-2 with 400 tokens."""
+    return make_tiny_model(tmp_path_factory.mktemp("tiny-gpt2"))
+
+
+def make_tiny_model(folder: Path) -> Path:
+    """The same in an existing folder of a program's own."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    folder = tmp_path_factory.mktemp("tiny-gpt2")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

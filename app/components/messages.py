@@ -13,6 +13,11 @@ def show_error(error: RelensError | str) -> None:
     st.error(as_markdown(str(error)), icon=":material/error:")
 
 
+def show_no_model() -> None:
+    """Why nothing can be asked on a server that may load no model."""
+    show_error("There is no model here that could be asked; the operator names those that may be (RELENS_MODELS).")
+
+
 def show_warning(sentence: str) -> None:
     """One sentence of warning."""
     st.warning(as_markdown(sentence), icon=":material/warning:")

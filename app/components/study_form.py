@@ -10,7 +10,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.components.messages import show_error
+from app.components.messages import show_error, show_no_model
 from app.components.ticker import ticker
 from app.services import Services, study_check
 from app.studies.view import StudyView
@@ -74,7 +74,7 @@ def study_form(
         if extent := view.extent(study, checked):
             st.caption(extent)
     if study_class(view.kind).needs_model and not model:
-        show_error("There is no model here that could be asked; the operator names those that may be (RELENS_MODELS).")
+        show_no_model()
         return None, aside
     # A study without a language model is listed under what it asks, which its own settings name.
     return StudySpecification(model or view.own_model(study), study), aside

@@ -13,6 +13,7 @@ import streamlit as st
 from app import links
 from app.charts import CONFIG
 from app.components.automaton_view import automaton_view
+from app.components.messages import show_no_model
 from app.components.pin_button import pin_button
 from app.components.status import status_line
 from app.components.ticker import ticker
@@ -55,6 +56,9 @@ def lesson_page(services: Services, models: list[str]) -> None:
         "tokens that a language model reads. Go through it one operation at a time: each step says what happened and "
         "what to look at, and marks it in the drawing.</p>"
     )
+    if not models:
+        show_no_model()
+        return
     with st.container():
         st.fragment(_lesson, key="lesson_page")(services, models)
 

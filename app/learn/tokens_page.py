@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components.automaton_view import automaton_view
-from app.components.messages import show_error
+from app.components.messages import show_error, show_no_model
 from app.components.pin_button import pin_button
 from app.components.status import status_line
 from app.components.ticker import ticker
@@ -44,6 +44,9 @@ def tokens_page(services: Services, models: list[str]) -> None:
         "way, its canonical encoding, but the vocabulary has other tokens that spell the same. Write a text to see all "
         "its encodings, and ask the model what it thinks of each.</p>"
     )
+    if not models:
+        show_no_model()
+        return
     with st.container():
         st.fragment(_text_part, key="tokens_text_part")(services, models)
     st.divider()

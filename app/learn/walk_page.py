@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import charts
 from app.components.automaton_view import automaton_view
-from app.components.messages import show_error
+from app.components.messages import show_error, show_no_model
 from app.components.pin_button import pin_button
 from app.components.ticker import ticker
 from app.drawing import ArcName, Marks, arc_name
@@ -67,6 +67,9 @@ def walk_page(services: Services) -> None:
 
 def _asked() -> RandomWalks | None:
     names = [entry.name for entry in available_models()]
+    if not names:
+        show_no_model()
+        return None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         pattern = st.text_input(
             "Pattern, and everything one edit away",

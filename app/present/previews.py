@@ -37,7 +37,7 @@ _SEEN = frozenset(
 )
 _AXIS = re.compile(r"[xy]axis\d*")
 #: Elements of a drawing with nothing but text in them.
-_TITLE, _TEXT = re.compile(r"<title\b[^>]*(?:/>|>[^<]*</title>)"), re.compile(r"<text\b[^>]*(?:/>|>[^<]*</text>)")
+_TITLE, _TEXT = re.compile(r"<title\b[^<>]*(?:/>|>[^<]*</title>)"), re.compile(r"<text\b[^<>]*(?:/>|>[^<]*</text>)")
 
 
 def preview_of(figure: str) -> str:

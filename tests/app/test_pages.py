@@ -546,3 +546,12 @@ class TestOpenedMatch:
         services.store.change(inspected.id, status="failed", error="The model is gone.")
         page.run()
         assert "The model is gone." in [plain(warning.value) for warning in page.warning]
+
+
+@pytest.mark.parametrize("name", ["automata", "tokens", "replay", "memorization", "bias"])
+def test_a_page_that_asks_a_model_says_that_there_is_none(dashboard, monkeypatch, name):
+    monkeypatch.setenv("RELENS_MODELS", ",")
+    dashboard.run()
+    page = dashboard.switch_page(f"../pages/{name}.py").run()
+    assert not page.exception
+    assert any("no model here that could be asked" in error.value for error in page.error)

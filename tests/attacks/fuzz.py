@@ -45,6 +45,7 @@ from engine.studies.catalogue import STUDIES, study_class
 from tests.attacks import made
 from tests.attacks.server import LONGEST_FREEZE, Target, attacked, processes_of, settle
 from tests.attacks.session import RefusedError
+from tests.conftest import make_tiny_model
 
 Json = Any
 
@@ -459,19 +460,6 @@ def faults(report: dict[str, Any]) -> list[str]:
     return found
 
 
-def tiny_model(folder: Path) -> str:
-    """The tests' own model of random weights, made in a folder; its name."""
-    from tests import conftest
-
-    class Factory:
-        def mktemp(self, name: str) -> Path:
-            (folder / name).mkdir()
-            return folder / name
-
-    make = conftest.tiny_model_folder
-    return str(getattr(make, "__wrapped__", None) or make._get_wrapped_function()(Factory()))  # type: ignore[attr-defined]
-
-
 def main() -> int:
     """Run from a command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.attacks.fuzz", description=(__doc__ or "").splitlines()[0])
@@ -479,8 +467,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the same seed draws the same inputs (%(default)s)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with fuzzed(folder / "server", tiny_model(folder), options.seconds, options.seed) as report:
+        model = Path(name, "model")
+        model.mkdir()
+        with fuzzed(Path(name, "server"), str(make_tiny_model(model)), options.seconds, options.seed) as report:
             print(json.dumps(report, indent=1))
     found = faults(report)
     for fault in found:
