@@ -73,6 +73,9 @@ tini:
 
 # --- what is tested --------------------------------------------------------------------------------------
 
+# One worker on each core; a worker without work takes some of another's.
+SIDE_BY_SIDE := -n logical --dist worksteal
+
 test: check unit-tests quick-attack-tests model-tests browser-tests
 
 check: setup-dev
@@ -82,10 +85,10 @@ check: setup-dev
 	@$(BIN)/lint-imports
 
 unit-tests: setup-dev graphviz
-	@$(BIN)/pytest
+	@$(BIN)/pytest $(SIDE_BY_SIDE)
 
 model-tests: setup-dev model
-	@$(BIN)/pytest -m model
+	@$(BIN)/pytest -m model $(SIDE_BY_SIDE)
 
 browser-tests: setup-dev model graphviz chromium tini
 	@$(BIN)/pytest -m browser

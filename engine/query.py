@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from engine.errors import QueryError
+from engine.setting import Setting, check_settings
 
 
 class Encoding(enum.StrEnum):
@@ -150,6 +150,53 @@ def _of_kind(records: Sequence[type[Record]], value: Any, where: str) -> type[Re
     raise QueryError(f"{where} is one of {', '.join(repr(record.kind) for record in records)}, not {kind!r}.")
 
 
+#: Settings that traversals and studies share.
+SEED = Setting(
+    "Seed",
+    "The same seed draws the same sample again; another one draws another sample.",
+    least=0,
+)
+LONGEST_MATCH = Setting(
+    "Longest, in tokens",
+    "Longer strings, prefix included, are left out. Matters for patterns without an end such as `[a-z]+`.",
+    least=1,
+    ceiling=2_048,
+)
+TOLERANCE = Setting(
+    "Tolerance",
+    "The search ends when what it has not looked at yet is at most this part of what it has found: 0.001 leaves every "
+    "share right to about a tenth of a percent. 0 looks at everything.",
+    least=0.0,
+    below=1.0,
+    step=0.001,
+)
+EXPANSIONS = Setting(
+    "Expansions",
+    "Stop after asking the model this often what comes next. The same on every machine, unlike seconds.",
+    least=1,
+    ceiling=1_000_000,
+    step=1000,
+    empty="no limit",
+)
+SECONDS = Setting(
+    "Seconds",
+    "Stop after this much time. What was found until then is kept; less likely strings may be missing, and a sample "
+    "has fewer draws.",
+    above=0.0,
+    ceiling=3_600.0,
+    step=1.0,
+    empty="no limit",
+)
+MATCHES = Setting(
+    "Matches",
+    "Stop after this many matches. They come best first, so a larger number only adds less likely ones.",
+    least=1,
+    ceiling=100_000,
+    step=10,
+    empty="no limit",
+)
+
+
 @dataclass(frozen=True)
 class Decoding(Record):
     """The decoding rule, applied to the model's full next-token distribution in this order.
@@ -158,17 +205,41 @@ class Decoding(Record):
     tokens whose probabilities reach p. A token outside the rule, and everything below it, is cut.
     """
 
-    top_k: int | None = None
-    top_p: float | None = None
-    temperature: float = 1.0
+    top_k: Annotated[
+        int | None,
+        Setting(
+            "Top-k",
+            "Only the k likeliest tokens may come next; strings that need another one cannot appear at all. 40 is what "
+            "GPT-2 is usually sampled with, and 1 is greedy decoding. Empty: any token.",
+            least=1,
+            empty="off",
+        ),
+    ] = None
+    top_p: Annotated[
+        float | None,
+        Setting(
+            "Top-p",
+            "Only the fewest tokens that together reach this probability may come next: few where the model is sure, "
+            "many where it is not. Empty: any token.",
+            above=0.0,
+            most=1.0,
+            step=0.05,
+            empty="off",
+        ),
+    ] = None
+    temperature: Annotated[
+        float,
+        Setting(
+            "Temperature",
+            "Below 1 makes likely strings likelier still, above 1 evens the probabilities out. Under top-k the order "
+            "of whole strings can change too.",
+            above=0.0,
+            step=0.1,
+        ),
+    ] = 1.0
 
     def __post_init__(self) -> None:
-        if self.top_k is not None and self.top_k < 1:
-            raise QueryError(f"top-k must be at least 1, not {self.top_k}.")
-        if self.top_p is not None and not 0.0 < self.top_p <= 1.0:
-            raise QueryError(f"top-p must be above 0 and at most 1, not {self.top_p}.")
-        if not (math.isfinite(self.temperature) and self.temperature > 0.0):
-            raise QueryError(f"Temperature must be above 0, not {self.temperature}; greedy decoding is top-k 1.")
+        check_settings(self)
 
     @classmethod
     def greedy(cls) -> Self:
@@ -190,20 +261,42 @@ class Edits(Record):
     Source: ReLM section 3.4, "Levenshtein automaton".
     """
 
-    distance: int = 0
-    where: Literal["prefix", "pattern", "both"] = "both"
-    insertions: bool = True
-    deletions: bool = True
-    substitutions: bool = True
-    alphabet: str = "[ -~]"
+    distance: Annotated[
+        int,
+        Setting(
+            "Edits allowed",
+            "Also counts every string that is this many edits away: a character put in, left out, or replaced. Two "
+            "make very many strings.",
+            least=0,
+            most=MOST_EDITS,
+        ),
+    ] = 0
+    where: Annotated[
+        Literal["prefix", "pattern", "both"],
+        Setting(
+            "Where",
+            "**Both**: anywhere in the whole string, so many in all. **Prefix**: how a misspelled question changes the "
+            "answer. **Pattern**: misspelled answers count too.",
+            choices={"both": "Both", "prefix": "Prefix", "pattern": "Pattern"},
+        ),
+    ] = "both"
+    insertions: Annotated[bool, Setting("Insert", "One edit: a character may be put in: `mann`.")] = True
+    deletions: Annotated[bool, Setting("Delete", "One edit: a character may be left out: `mn`.")] = True
+    substitutions: Annotated[bool, Setting("Replace", "One edit: a character may be replaced: `nan`.")] = True
+    alphabet: Annotated[
+        str,
+        Setting(
+            "Characters that edits write",
+            "A regular expression for one character. `[ -~]` is everything on an English keyboard; `[a-z]` allows "
+            "small letters only and makes far fewer strings.",
+            fewest=1,
+        ),
+    ] = "[ -~]"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.distance <= MOST_EDITS:
-            raise QueryError(f"The number of edits is 0, 1 or {MOST_EDITS}, not {self.distance}.")
+        check_settings(self)
         if self.distance and not (self.insertions or self.deletions or self.substitutions):
             raise QueryError("With edits, at least one of insertions, deletions and substitutions must be allowed.")
-        if not self.alphabet:
-            raise QueryError("The alphabet of the edits is empty; [ -~] is printable ASCII.")
 
     def __bool__(self) -> bool:
         """Whether anything may be edited."""
@@ -219,13 +312,35 @@ class Exclude(Record):
     case. stop_words: the same for the English function words of `engine.language.stop_words`.
     """
 
-    regex: str = ""
-    words: tuple[str, ...] = ()
-    stop_words: bool = False
+    regex: Annotated[
+        str,
+        Setting(
+            "Leave out what matches",
+            "A regular expression for strings of the pattern that do not count. It has to match the whole string of "
+            "the pattern, its leading space too; `.*word.*` is any string with `word` in it.",
+            example=r"for example:  .*\d.*",
+        ),
+    ] = ""
+    words: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Leave out these words",
+            "Separated by commas or line breaks. A string of the pattern that is one of these words does not count, "
+            "whether in capitals or with punctuation around it.",
+            example="art, New York, …",
+        ),
+    ] = ()
+    stop_words: Annotated[
+        bool,
+        Setting(
+            "Leave out function words",
+            "Words such as *the*, *of*, *and*, which fit nearly everywhere: without them, the word that carries the "
+            "meaning has to be named.",
+        ),
+    ] = False
 
     def __post_init__(self) -> None:
-        if any(not word.strip() for word in self.words):
-            raise QueryError("A word to exclude is empty.")
+        check_settings(self)
 
     def __bool__(self) -> bool:
         """Whether anything is taken out."""
@@ -243,21 +358,75 @@ class Query(Record):
     begin and end of text not. `edits` adds strings that are a few edits away, `exclude` takes strings out.
     """
 
-    pattern: str
-    prefix: str = ""
-    encoding: Encoding = Encoding.ALL
-    prefix_encoding: Encoding = Encoding.CANONICAL
-    boundary: Boundary = Boundary.TOKEN
+    pattern: Annotated[
+        str,
+        Setting(
+            "Pattern",
+            "The form of the answer, as a regular expression in Python's syntax. The matches are strings of this form. "
+            "It usually starts with a space, as words after a prefix do. Name a part, `(?P<subject>man|woman)`, and "
+            "the matches can be counted by it.",
+            example=r"for example:  ((January)|(July)) \d{1,2}, \d{4}",
+        ),
+    ]
+    prefix: Annotated[
+        str,
+        Setting(
+            "Prefix",
+            "What the model is given to go on from; it is never predicted. A regular expression too: "
+            "`The (man|woman) was` asks about both. Escape `.` and `?` with a backslash.",
+            example="optional: George Washington was born on",
+        ),
+    ] = ""
+    encoding: Annotated[
+        Encoding,
+        Setting(
+            "Encoding",
+            "Which token sequences count. **All**: every way to spell a string in tokens; its probability is the sum. "
+            "**Canonical**: only the way the tokenizer itself would; fewer matches, found faster.",
+        ),
+    ] = Encoding.ALL
+    prefix_encoding: Annotated[
+        Encoding,
+        Setting(
+            "Encoding of the prefix",
+            "**Canonical**: the prefix in the tokenizer's own tokens, as any prompt is. **All**: every spelling of the "
+            "prefix counts as another prompt. With a free boundary it follows the encoding above.",
+        ),
+    ] = Encoding.CANONICAL
+    boundary: Annotated[
+        Boundary,
+        Setting(
+            "Boundary",
+            "**Token**: the prefix is a finished prompt and the pattern starts with a new token, as in a chat window. "
+            "**Free**: a token may begin in the prefix and end in the pattern. The answer changes where the tokenizer "
+            "would not cut there, such as after a space.",
+        ),
+    ] = Boundary.TOKEN
     edits: Edits = field(default_factory=Edits)
     exclude: Exclude = field(default_factory=Exclude)
     decoding: Decoding = field(default_factory=Decoding)
-    begin_of_text: bool | None = None
-    end_of_text: bool = False
-    max_tokens: int = 256
+    begin_of_text: Annotated[
+        bool | None,
+        Setting(
+            "Begin of text",
+            "Whether a begin-of-text token says that a new document starts here. The model expects other things at the "
+            "start of a document than in its middle. Without a prefix most models need it.",
+            choices={None: "As trained", True: "Yes", False: "No"},
+            empty="as the model was trained",
+        ),
+    ] = None
+    end_of_text: Annotated[
+        bool,
+        Setting(
+            "Must end here",
+            "Count a string only where the model ends its text right after it, and include the probability of that "
+            "end. Off: more text may follow.",
+        ),
+    ] = False
+    max_tokens: Annotated[int, LONGEST_MATCH] = 256
 
     def __post_init__(self) -> None:
-        if self.max_tokens < 1:
-            raise QueryError(f"The longest match must have at least 1 token, not {self.max_tokens}.")
+        check_settings(self)
         if self.boundary is Boundary.FREE and self.prefix and self.encoding is not self.prefix_encoding:
             raise QueryError(
                 "With a free boundary the string is encoded as a whole, so prefix and pattern need the same encoding."
@@ -274,7 +443,18 @@ class ShortestPath(Record):
 
     kind: ClassVar[str] = "shortest_path"
 
-    rank: Literal["joint", "conditional"] = "joint"
+    rank: Annotated[
+        Literal["joint", "conditional"],
+        Setting(
+            "Order by",
+            "Of a best-first search. **Given the prefix**: every prefix competes on equal terms. **Whole string**: an "
+            "unlikely prefix also moves its strings down. The same order where there is one prefix only.",
+            choices={"conditional": "Given the prefix", "joint": "Whole string"},
+        ),
+    ] = "joint"
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 @dataclass(frozen=True)
@@ -292,15 +472,30 @@ class Sampling(Record):
 
     kind: ClassVar[str] = "sampling"
 
-    count: int = 1000
-    seed: int = 0
-    prefix_by: Literal["strings", "tokens", "edges"] = "strings"
+    count: Annotated[
+        int,
+        Setting(
+            "Draws",
+            "How often the model is asked. Four times as many make the intervals half as wide.",
+            least=1,
+            ceiling=100_000,
+            step=1000,
+        ),
+    ] = 1000
+    seed: Annotated[int, SEED] = 0
+    prefix_by: Annotated[
+        Literal["strings", "tokens", "edges"],
+        Setting(
+            "Draw the prefix by",
+            "Of a sample whose prefix has several strings. **Strings**: each is drawn equally often. **Token paths**: "
+            "one with more encodings is drawn more often. **Edges**: a coin is thrown at every character, which crowds "
+            "to strings that branch off early; it is there to be compared.",
+            choices={"strings": "Strings", "tokens": "Token paths", "edges": "Edges"},
+        ),
+    ] = "strings"
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise QueryError(f"A sample has at least 1 draw, not {self.count}.")
-        if self.seed < 0:
-            raise QueryError(f"The seed is at least 0, not {self.seed}.")
+        check_settings(self)
 
 
 @dataclass(frozen=True)
@@ -314,11 +509,10 @@ class Distribution(Record):
 
     kind: ClassVar[str] = "distribution"
 
-    tolerance: float = 0.001
+    tolerance: Annotated[float, TOLERANCE] = 0.001
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.tolerance < 1.0:
-            raise QueryError(f"The tolerance is at least 0 and below 1, not {self.tolerance}.")
+        check_settings(self)
 
 
 #: How the language of a query is gone through, and so what comes out.
@@ -334,19 +528,16 @@ class Limits(Record):
     with a clear refusal.
     """
 
-    matches: int | None = None
-    expansions: int | None = 100_000
-    seconds: float | None = 600.0
-    prefixes: int = 10_000
-    pool_bytes: int = 1 << 30
-    regex_length: int = 20_000
-    automaton_states: int = 20_000
-    token_arcs: int = 20_000_000
-    compile_seconds: float = 10.0
-    compile_bytes: int = 2 << 30
+    matches: Annotated[int | None, MATCHES] = None
+    expansions: Annotated[int | None, EXPANSIONS] = 100_000
+    seconds: Annotated[float | None, SECONDS] = 600.0
+    prefixes: Annotated[int, Setting("Strings of the prefix", least=1, ceiling=10_000)] = 10_000
+    pool_bytes: Annotated[int, Setting("Bytes of the key/value trie", least=1, ceiling=1 << 30)] = 1 << 30
+    regex_length: Annotated[int, Setting("Characters of an expression", least=1, ceiling=20_000)] = 20_000
+    automaton_states: Annotated[int, Setting("States of an automaton", least=1, ceiling=20_000)] = 20_000
+    token_arcs: Annotated[int, Setting("Arcs of a token automaton", least=1, ceiling=20_000_000)] = 20_000_000
+    compile_seconds: Annotated[float, Setting("Seconds of compilation", above=0.0, ceiling=10.0)] = 10.0
+    compile_bytes: Annotated[int, Setting("Bytes of compilation", least=1, ceiling=2 << 30)] = 2 << 30
 
     def __post_init__(self) -> None:
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            if value is not None and not value > 0:
-                raise QueryError(f"The limit {item.name} must be above 0, not {value}.")
+        check_settings(self)

@@ -7,24 +7,24 @@ A run reaches a worker by a form, a link, an imported file, a repetition, or fro
 another program wrote. All of them pass `within_ceilings`: when a run is queued, when a file is taken in, and when a
 worker begins. From Python and from the command line nothing passes here: whoever runs a program may use their machine.
 
-A number above its ceiling becomes the ceiling, and a limit that is off becomes the ceiling too. How long texts and
-lists may be is in `engine.runs.sizes`; how many units a study may have, in `engine.studies.study`.
+A number above the ceiling of its setting (`engine.setting`) becomes the ceiling, and a limit of a search that is off
+becomes the ceiling too. How long texts and lists may be is in `engine.runs.sizes`; how many units a study may have, in
+`engine.studies.study`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
-from engine.query import Limits, Query, Sampling, Traversal
+from engine.query import Limits, Record, Sampling, Traversal
 from engine.runs.specification import SearchSpecification, Specification, StudySpecification
-from engine.studies.study import Study
+from engine.setting import ceilings_of
 
-#: Of a search. What bounds compilation is what `Limits` says anyway: no form offers more.
-CEILINGS = Limits(matches=100_000, expansions=1_000_000, seconds=3_600.0)
+_Record = TypeVar("_Record", bound=Record)
 
-#: Tokens of the longest match, and draws of a sample.
-MOST_TOKENS, MOST_DRAWS = 2_048, 100_000
+#: Of a search: the most of each limit.
+CEILINGS = Limits.from_json(ceilings_of(Limits))
 
 
 def within_ceilings(specification: Specification) -> Specification:
@@ -32,40 +32,30 @@ def within_ceilings(specification: Specification) -> Specification:
     if isinstance(specification, SearchSpecification):
         return dataclasses.replace(
             specification,
-            query=_query(specification.query),
-            traversal=_traversal(specification.traversal),
+            query=_within(specification.query),
+            traversal=_within(specification.traversal),
             limits=_limits(specification.limits, specification.traversal),
         )
     if isinstance(specification, StudySpecification):
-        return dataclasses.replace(specification, study=_study(specification.study))
+        return dataclasses.replace(specification, study=_within(specification.study))
     return specification
 
 
 def _limits(limits: Limits, traversal: Traversal) -> Limits:
-    values: dict[str, Any] = {}
-    for item in dataclasses.fields(Limits):
-        ceiling, value = getattr(CEILINGS, item.name), getattr(limits, item.name)
-        # A sample ends when it is drawn: the number of its matches is no limit of it.
-        is_idle = item.name == "matches" and isinstance(traversal, Sampling)
-        values[item.name] = value if is_idle else ceiling if value is None else min(value, ceiling)
-    return Limits(**values)
+    # A sample ends when it is drawn: the number of its matches is no limit of it.
+    idle = {"matches"} if isinstance(traversal, Sampling) else set()
+    off = {name for name in ceilings_of(Limits) if getattr(limits, name) is None} - idle
+    return _within(dataclasses.replace(limits, **{name: getattr(CEILINGS, name) for name in off}))
 
 
-def _query(query: Query) -> Query:
-    return dataclasses.replace(query, max_tokens=min(query.max_tokens, MOST_TOKENS))
-
-
-def _traversal(traversal: Traversal) -> Traversal:
-    if isinstance(traversal, Sampling):
-        return dataclasses.replace(traversal, count=min(traversal.count, MOST_DRAWS))
-    return traversal
-
-
-def _study(study: Study) -> Study:
-    above: dict[str, Any] = {}
-    for name, ceiling in study.ceilings.items():
-        value = getattr(study, name)
-        if value is not None and value > ceiling:
-            above[name] = type(value)(ceiling)
-    changed: Study = dataclasses.replace(study, **above) if above else study  # type: ignore[type-var]
-    return changed
+def _within(record: _Record) -> _Record:
+    """The record with the settings of its own, and of the records in it, at their ceilings where they are above."""
+    ceilings, changed = ceilings_of(type(record)), dict[str, Any]()
+    for item in dataclasses.fields(record):  # type: ignore[arg-type]
+        value = getattr(record, item.name)
+        if isinstance(value, Record):
+            inner = _within(value)
+            changed |= {item.name: inner} if inner != value else {}
+        elif value is not None and item.name in ceilings and value > ceilings[item.name]:
+            changed[item.name] = type(value)(ceilings[item.name])
+    return dataclasses.replace(record, **changed) if changed else record  # type: ignore[type-var]
