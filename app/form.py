@@ -19,45 +19,45 @@ from typing import Any, Self
 
 from engine.errors import QueryError
 from engine.query import (
-    MOST_EDITS,
     Boundary,
     Decoding,
     Distribution,
     Edits,
-    Encoding,
     Exclude,
     Limits,
     Query,
+    Record,
     Sampling,
     ShortestPath,
     Traversal,
 )
-from engine.runs.ceilings import CEILINGS, MOST_DRAWS, MOST_TOKENS
+from engine.runs.ceilings import CEILINGS
 from engine.runs.specification import SearchSpecification
+from engine.setting import Declared, declared
 
 DEFAULT_MODEL = "smollm2-135m"
-
-ENCODINGS = {"All": Encoding.ALL, "Canonical": Encoding.CANONICAL}
-BOUNDARIES = {"Token": Boundary.TOKEN, "Free": Boundary.FREE}
-BEGINNINGS = {"As trained": None, "Yes": True, "No": False}
-RANKS = {"Given the prefix": "conditional", "Whole string": "joint"}
 BEST_FIRST, SAMPLE, DISTRIBUTION = "Best first", "Sample", "Distribution"
-TRAVERSALS = {BEST_FIRST: ShortestPath, SAMPLE: Sampling, DISTRIBUTION: Distribution}
-PREFIX_DRAWS = {"Strings": "strings", "Token paths": "tokens", "Edges": "edges"}
-EDITED_PARTS = {"Both": "both", "Prefix": "prefix", "Pattern": "pattern"}
+TRAVERSALS: dict[str, type[Traversal]] = {BEST_FIRST: ShortestPath, SAMPLE: Sampling, DISTRIBUTION: Distribution}
 
-#: The most that the fields take, never above what the store keeps (`engine.runs.ceilings`).
-MOST = {
-    "matches": 10_000,
-    "seconds": int(CEILINGS.seconds or 0),
-    "expansions": int(CEILINGS.expansions or 0),
-    "max_tokens": MOST_TOKENS,
-    "top_k": 1_000_000,
-    "samples": MOST_DRAWS,
-    "seed": 2**53 - 1,  # beyond it a browser's numbers have gaps
-    "edits": MOST_EDITS,
+_QUERY = ("prefix", "pattern", "encoding", "prefix_encoding", "boundary", "end_of_text", "begin_of_text", "max_tokens")
+_KINDS_OF_EDITS = ("insertions", "deletions", "substitutions")
+
+#: The fields that hold settings, by the record that declares these, each with the setting's name there.
+_PARTS: dict[type[Record], dict[str, str]] = {
+    Query: {name: name for name in _QUERY},
+    Decoding: {"top_k": "top_k", "top_p": "top_p", "temperature": "temperature"},
+    Edits: {"edits": "distance", "edit_where": "where", "edit_alphabet": "alphabet"}
+    | {name: name for name in _KINDS_OF_EDITS},
+    Exclude: {"exclude": "regex", "exclude_words": "words", "stop_words": "stop_words"},
+    ShortestPath: {"rank": "rank"},
+    Sampling: {"samples": "count", "seed": "seed", "prefix_by": "prefix_by"},
+    Distribution: {"tolerance": "tolerance"},
+    Limits: {"matches": "matches", "expansions": "expansions", "seconds": "seconds"},
 }
-LARGEST_TOLERANCE = 0.9
+#: What each of these fields is declared to be.
+SETTINGS: dict[str, Declared] = {
+    name: declared(record, field) for record, names in _PARTS.items() for name, field in names.items()
+}
 
 
 @dataclass(frozen=True)
@@ -114,99 +114,52 @@ class Form:
 
     @classmethod
     def from_specification(cls, specification: SearchSpecification) -> Self:
-        """The form that describes a run; a limit that is off, or above the dashboard's ceiling, becomes the ceiling."""
-        query, limits = specification.query, specification.limits
-        greedy = query.decoding.top_k == 1
-        return cls(
-            prefix=one_line(query.prefix),
-            pattern=one_line(query.pattern),
-            model=specification.model,
-            encoding=_label(ENCODINGS, query.encoding),
-            prefix_encoding=_label(ENCODINGS, query.prefix_encoding),
-            boundary=_label(BOUNDARIES, query.boundary),
-            greedy=greedy,
-            top_k=None if greedy else query.decoding.top_k,
-            top_p=None if greedy else query.decoding.top_p,
-            temperature=query.decoding.temperature,
-            end_of_text=query.end_of_text,
-            begin_of_text=_label(BEGINNINGS, query.begin_of_text),
-            max_tokens=min(query.max_tokens, MOST["max_tokens"]),
-            seconds=_at_most("seconds", limits.seconds),
-            expansions=_at_most("expansions", limits.expansions),
-            exclude=one_line(query.exclude.regex),
-            exclude_words=written_words(query.exclude.words),
-            stop_words=query.exclude.stop_words,
-            **_edit_values(query.edits),
-            **_traversal_values(specification.traversal, limits),
-        )
+        """The form that describes a run; a limit that is off, or above the ceiling, becomes the ceiling."""
+        query, traversal, limits = specification.query, specification.traversal, specification.limits
+        values = _held(query) | _held(query.decoding) | _held(query.exclude) | _held(traversal) | _held(limits)
+        if query.edits:
+            values |= _held(query.edits)
+        if query.decoding.top_k == 1:
+            values |= {"greedy": True, "top_k": None, "top_p": None}
+        if not isinstance(traversal, ShortestPath):  # which alone ends after so many matches
+            del values["matches"]
+        kind = next(name for name, made in TRAVERSALS.items() if isinstance(traversal, made))
+        return cls(model=specification.model, traversal=kind, **values | {"seconds": int(values["seconds"])})
 
     def query(self) -> Query:
         """The question itself. Raises `QueryError` where a value has no meaning."""
-        encoding = _meaning(ENCODINGS, self.encoding, "encoding")
-        boundary = _meaning(BOUNDARIES, self.boundary, "boundary")
-        # Under a free boundary there is one encoding for the whole string, so the field for the prefix is idle.
-        free = boundary is Boundary.FREE and bool(self.prefix)
+        values = self._given(Query)
+        if values["boundary"] is Boundary.FREE and self.prefix:
+            # Under a free boundary there is one encoding for the whole string, so the field for the prefix is idle.
+            values["prefix_encoding"] = values["encoding"]
+        decoding = {"top_k": 1, "temperature": float(self.temperature)} if self.greedy else self._given(Decoding)
         return Query(
-            pattern=self.pattern,
-            prefix=self.prefix,
-            encoding=encoding,
-            prefix_encoding=encoding if free else _meaning(ENCODINGS, self.prefix_encoding, "prefix encoding"),
-            boundary=boundary,
-            edits=self._edits(),
-            exclude=Exclude(self.exclude, words_of(self.exclude_words), bool(self.stop_words)),
-            decoding=self._decoding(),
-            begin_of_text=_meaning(BEGINNINGS, self.begin_of_text, "begin of text"),
-            end_of_text=bool(self.end_of_text),
-            max_tokens=min(int(self.max_tokens), MOST["max_tokens"]),
+            **values,
+            edits=Edits(**self._given(Edits)) if self.edits else Edits(),
+            exclude=Exclude(**self._given(Exclude)),
+            decoding=Decoding(**decoding),
         )
 
     def limits(self) -> Limits:
-        """When the run ends, never above the dashboard's ceilings. A sample ends when it is drawn."""
-        matches = {
-            BEST_FIRST: _at_most("matches", self.matches),
-            DISTRIBUTION: CEILINGS.matches,  # nobody chose a number to cut it after, but it must end
-        }
-        return Limits(
-            matches=matches.get(self.traversal),
-            expansions=_at_most("expansions", self.expansions),
-            seconds=float(_at_most("seconds", self.seconds)),
-        )
+        """When the run ends, never above the ceilings. A sample ends when it is drawn."""
+        given = self._given(Limits)
+        if self.traversal != BEST_FIRST:
+            # Nobody chose a number of matches to cut a distribution after, but it must end.
+            given["matches"] = CEILINGS.matches if self.traversal == DISTRIBUTION else None
+        return Limits(**given)
 
     def specification(self) -> SearchSpecification:
         """The run. Raises `QueryError` where a value has no meaning, or where there is nothing to look for."""
         if not self.pattern:
             raise QueryError("The pattern is empty: write what the model's answer has to look like.")
-        return SearchSpecification(self.model.strip(), self.query(), self._traversal(), self.limits())
+        if self.traversal not in TRAVERSALS:
+            raise QueryError(f"The traversal is one of {', '.join(map(repr, TRAVERSALS))}, not {self.traversal!r}.")
+        kind = TRAVERSALS[self.traversal]
+        return SearchSpecification(self.model.strip(), self.query(), kind(**self._given(kind)), self.limits())
 
-    def _traversal(self) -> Traversal:
-        kind = _meaning(TRAVERSALS, self.traversal, "traversal")
-        if kind is Sampling:
-            drawn_by = _meaning(PREFIX_DRAWS, self.prefix_by, "drawing of the prefix")
-            return Sampling(_at_most("samples", self.samples), _at_most("seed", self.seed), drawn_by)
-        if kind is Distribution:
-            return Distribution(min(float(self.tolerance), LARGEST_TOLERANCE))
-        return ShortestPath(_meaning(RANKS, self.rank, "rank"))
-
-    def _edits(self) -> Edits:
-        if not self.edits:
-            return Edits()
-        return Edits(
-            distance=int(self.edits),
-            where=_meaning(EDITED_PARTS, self.edit_where, "edited part"),
-            insertions=bool(self.insertions),
-            deletions=bool(self.deletions),
-            substitutions=bool(self.substitutions),
-            alphabet=self.edit_alphabet,
-        )
-
-    def _decoding(self) -> Decoding:
-        if self.greedy:
-            return dataclasses.replace(Decoding.greedy(), temperature=float(self.temperature))
-        return Decoding(
-            top_k=None if self.top_k is None else int(self.top_k),
-            top_p=None if self.top_p is None else float(self.top_p),
-            temperature=float(self.temperature),
-        )
+    def _given(self, record: type[Record]) -> dict[str, Any]:
+        """What the fields say of one record, by the names of its settings."""
+        return {field: _meaning(name, getattr(self, name)) for name, field in _PARTS[record].items()}
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -239,46 +192,35 @@ def one_line(expression: str) -> str:
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\f": "\\f"}
 
 
-def _edit_values(edits: Edits) -> dict[str, Any]:
-    if not edits:
-        return {}
-    return {
-        "edits": edits.distance,
-        "edit_where": _label(EDITED_PARTS, edits.where),
-        "insertions": edits.insertions,
-        "deletions": edits.deletions,
-        "substitutions": edits.substitutions,
-        "edit_alphabet": one_line(edits.alphabet),
-    }
+def _held(record: Record) -> dict[str, Any]:
+    """What the fields hold of a record."""
+    return {name: _shown(name, getattr(record, field)) for name, field in _PARTS[type(record)].items()}
 
 
-def _traversal_values(traversal: Traversal, limits: Limits) -> dict[str, Any]:
-    label = _label(TRAVERSALS, type(traversal))
-    if isinstance(traversal, Sampling):
-        return {
-            "traversal": label,
-            "samples": _at_most("samples", traversal.count),
-            "seed": _at_most("seed", traversal.seed),
-            "prefix_by": _label(PREFIX_DRAWS, traversal.prefix_by),
-        }
-    if isinstance(traversal, Distribution):
-        return {"traversal": label, "tolerance": min(traversal.tolerance, LARGEST_TOLERANCE)}
-    return {
-        "traversal": label,
-        "rank": _label(RANKS, traversal.rank),
-        "matches": _at_most("matches", limits.matches),
-    }
+def _shown(name: str, value: Any) -> Any:
+    """A value of a setting as its field holds it."""
+    setting = SETTINGS[name].setting
+    if setting.choices:
+        return setting.choices[value]
+    if name == "exclude_words":
+        return written_words(value)
+    if setting.is_regex:
+        return one_line(value)
+    if setting.ceiling is not None:
+        return SETTINGS[name].type(setting.ceiling if value is None else min(value, setting.ceiling))
+    return value
 
 
-def _label(choices: Mapping[str, Any], meaning: Any) -> str:
-    return next(label for label, candidate in choices.items() if candidate == meaning)
-
-
-def _meaning(choices: Mapping[str, Any], label: str, name: str) -> Any:
-    if label not in choices:
-        raise QueryError(f"The {name} is one of {', '.join(map(repr, choices))}, not {label!r}.")
-    return choices[label]
-
-
-def _at_most(name: str, value: float | None) -> int:
-    return MOST[name] if value is None else int(min(value, MOST[name]))
+def _meaning(name: str, value: Any) -> Any:
+    """What a field holds as the value of its setting. Raises `QueryError` for a choice that there is not."""
+    one, setting = SETTINGS[name], SETTINGS[name].setting
+    if setting.choices:
+        if value not in setting.choices.values():
+            names = ", ".join(map(repr, setting.choices.values()))
+            raise QueryError(f"“{setting.label}” must be one of {names}, not {value!r}.")
+        return next(choice for choice, label in setting.choices.items() if label == value)
+    if name == "exclude_words":
+        return words_of(value)
+    if value is None:
+        return None
+    return one.type(value) if setting.ceiling is None else one.type(min(value, setting.ceiling))

@@ -290,6 +290,7 @@ class Edits(Record):
             "A regular expression for one character. `[ -~]` is everything on an English keyboard; `[a-z]` allows "
             "small letters only and makes far fewer strings.",
             fewest=1,
+            is_regex=True,
         ),
     ] = "[ -~]"
 
@@ -319,6 +320,7 @@ class Exclude(Record):
             "A regular expression for strings of the pattern that do not count. It has to match the whole string of "
             "the pattern, its leading space too; `.*word.*` is any string with `word` in it.",
             example=r"for example:  .*\d.*",
+            is_regex=True,
         ),
     ] = ""
     words: Annotated[
@@ -366,6 +368,7 @@ class Query(Record):
             "It usually starts with a space, as words after a prefix do. Name a part, `(?P<subject>man|woman)`, and "
             "the matches can be counted by it.",
             example=r"for example:  ((January)|(July)) \d{1,2}, \d{4}",
+            is_regex=True,
         ),
     ]
     prefix: Annotated[
@@ -375,6 +378,7 @@ class Query(Record):
             "What the model is given to go on from; it is never predicted. A regular expression too: "
             "`The (man|woman) was` asks about both. Escape `.` and `?` with a backslash.",
             example="optional: George Washington was born on",
+            is_regex=True,
         ),
     ] = ""
     encoding: Annotated[

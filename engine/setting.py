@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import json
 import math
 import textwrap
 import types
@@ -34,9 +35,10 @@ class Setting:
 
     label: a few words. help: sentences in Markdown. least, most: bounds that belong to the values; above, below: bounds
     that do not. ceiling: the most on a server that others use too; Python and the command line have no such ceiling.
-    empty: what None means. fewest: items of a list, or 1 of a text that must not be empty; distinct: no item twice.
-    choices: the values there are, each with its name for people, in order. step: of a widget's buttons. example: what
-    stands in an empty field.
+    empty: what None means. fewest, most_items: items of a list; of a text, fewest=1: it must not be empty. blanks:
+    whether the blanks of an item count. distinct: no item twice. choices: the values there are, each with its name for
+    people, in order. step: of a widget's buttons. example: what stands in an empty field. is_regex: whether the text is
+    a regular expression.
     """
 
     label: str
@@ -48,10 +50,13 @@ class Setting:
     ceiling: float | None = None
     empty: str = ""
     fewest: int = 0
+    most_items: int | None = None
+    blanks: bool = False
     distinct: bool = False
     choices: Mapping[Any, str] = field(default_factory=dict)
     step: float | None = None
     example: str = ""
+    is_regex: bool = False
 
     @property
     def range(self) -> str:
@@ -106,13 +111,15 @@ class Declared:
         setting = self.setting
         if len(items) < setting.fewest:
             raise QueryError(f"“{setting.label}” must have at least {setting.fewest}, not {len(items)}.")
+        if setting.most_items is not None and len(items) > setting.most_items:
+            raise QueryError(f"“{setting.label}” must have at most {setting.most_items:,}, not {len(items):,}.")
         if setting.distinct and len(set(items)) < len(items):
             twice = next(item for place, item in enumerate(items) if item in items[:place])
             raise QueryError(f"In “{setting.label}”, {_shown(self._named(twice))} is there twice.")
 
     def _check_one(self, value: Any) -> None:
         setting = self.setting
-        if self.is_list and isinstance(value, str) and not value.strip():
+        if self.is_list and not setting.blanks and isinstance(value, str) and not value.strip():
             raise QueryError(f"In “{setting.label}”, an item is empty.")
         if setting.choices and value not in setting.choices:
             names = ", ".join(repr(_plain(choice)) for choice in setting.choices)
@@ -136,8 +143,10 @@ class Declared:
         yield from [(item,) for item in items] if self.is_list else items
         if setting.fewest:
             yield () if self.is_list else ""
-        if self.is_list and self.type is str:
+        if self.is_list and self.type is str and not setting.blanks:
             yield (*self.default, " ")
+        if setting.most_items is not None:
+            yield ("x",) * (setting.most_items + 1)
         if self.is_list and setting.distinct and self.default:
             yield (*self.default, self.default[0])
 
@@ -181,30 +190,38 @@ def ceilings_of(record: Any) -> dict[str, float]:
 
 
 def described(record: Any, width: int = 100) -> Iterator[str]:
-    """The settings as lines for a terminal: name, meaning, values and default of each; records inside, indented."""
+    """The settings of a record as lines for a terminal: name, meaning, values and default, which is the value here.
+
+    Those of records inside are indented.
+    """
+    declared_here = {each.name: each for each in settings_of(type(record))}
     for item in dataclasses.fields(record):
-        inner = _parts(typing.get_type_hints(record)[item.name])[0]
-        one = next((each for each in settings_of(record) if each.name == item.name), None)
-        if one is not None:
-            yield from _entry(one, width)
-        elif isinstance(inner, type) and dataclasses.is_dataclass(inner) and settings_of(inner):
+        value = getattr(record, item.name)
+        if item.name in declared_here:
+            yield from _entry(declared_here[item.name], value, width)
+        elif dataclasses.is_dataclass(value) and settings_of(type(value)):
             yield f"  {item.name}, a JSON object of:"
-            yield from (f"  {line}" for line in described(inner, width - 2))
+            yield from (f"  {line}" for line in described(value, width - 2))
         else:
             yield f"  {item.name}"
 
 
-def _entry(one: Declared, width: int) -> Iterator[str]:
-    default = "" if one.default is dataclasses.MISSING else f"; default {_default_text(one)}"
-    yield f"  {one.name}: {one.setting.label} ({_values(one)}{default})"
-    plain = one.setting.help.replace("*", "").replace("`", "")
-    yield from textwrap.wrap(plain, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
+def plain_help(setting: Setting) -> str:
+    """What a setting does, without Markdown: for a terminal."""
+    return setting.help.replace("*", "").replace("`", "")
+
+
+def _entry(one: Declared, default: Any, width: int) -> Iterator[str]:
+    yield f"  {one.name}: {one.setting.label} ({_values(one)}; default {_default_text(one, default)})"
+    yield from textwrap.wrap(plain_help(one.setting), width, initial_indent=" " * 6, subsequent_indent=" " * 6)
 
 
 def _values(one: Declared) -> str:
     """What may be given: "a list of numbers, each at least 1", "'all' or 'canonical'", "a number above 0, or null"."""
     if one.setting.choices:
-        what = " or ".join(repr(_plain(choice)) for choice in one.setting.choices if choice is not None)
+        are_records = any(dataclasses.is_dataclass(choice) for choice in one.setting.choices)
+        values = [repr(_plain(choice)) for choice in one.setting.choices if choice is not None]
+        what = "JSON objects" if are_records else " or ".join(values)
         what = f"a list of {what}" if one.is_list else what
     else:
         noun = {int: "whole number", float: "number", bool: "true or false", str: "text"}.get(one.type, "object")
@@ -215,9 +232,14 @@ def _values(one: Declared) -> str:
     return f"{what}, or null: {one.setting.empty or 'none'}" if one.is_optional else what
 
 
-def _default_text(one: Declared) -> str:
-    default = [_plain(item) for item in one.default] if one.is_list else _plain(one.default)
-    text = "null" if default is None else str(default).lower() if isinstance(default, bool) else repr(default)
+def _default_text(one: Declared, value: Any) -> str:
+    if one.setting.choices:
+        values = value if one.is_list else (value,)
+        text = ", ".join(
+            str(_plain(item) if isinstance(_plain(item), str) else one.setting.choices[item]) for item in values
+        )
+    else:
+        text = json.dumps(_plain(value), ensure_ascii=False)
     return textwrap.shorten(text, 60, placeholder=" …")
 
 

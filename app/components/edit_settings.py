@@ -8,10 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.held import held_form
-from app.form import EDITED_PARTS, MOST, Form, words_of
+from app.components.query_field import query_field
+from app.form import Form, words_of
 from engine.counted import counted
-
-_UNTOUCHED = Form()
 
 #: Regular expressions worth excluding, and what that leaves out.
 _EXCLUDED = {r".*\d.*": "anything with a digit", ".*[^a-z ].*": "all but small letters and spaces"}
@@ -45,58 +44,20 @@ def popover_label(form: Form) -> str:
 
 def _edits() -> DeltaGenerator:
     st.caption("EDITS")
-    allowed = st.segmented_control(
-        "Edits allowed",
-        list(range(MOST["edits"] + 1)),
-        default=_UNTOUCHED.edits,
-        required=True,
-        key="edits",
-        bind="query-params",
-        help="Also counts every string that is this many edits away: a character put in, left out, or replaced. Two "
-        "make very many strings.",
-    )
+    query_field("edits", widget="segmented_control")
     st.caption("With one edit `The man` is also `The mann`, `Th man`, `The nan`, …")
-    idle = not allowed
-    st.segmented_control(
-        "Where",
-        list(EDITED_PARTS),
-        default=_UNTOUCHED.edit_where,
-        required=True,
-        key="edit_where",
-        bind="query-params",
-        disabled=idle,
-        help="**Both**: anywhere in the whole string, so many in all. **Prefix**: how a misspelled question changes "
-        "the answer. **Pattern**: misspelled answers count too.",
-    )
+    idle = not held_form().edits
+    query_field("edit_where", disabled=idle)
     with st.container(horizontal=True, gap="small"):
-        for key, label, what in (
-            ("insertions", "Insert", "a character may be put in: `mann`"),
-            ("deletions", "Delete", "a character may be left out: `mn`"),
-            ("substitutions", "Replace", "a character may be replaced by another: `nan`"),
-        ):
-            st.checkbox(label, value=True, key=key, bind="query-params", disabled=idle, help=f"One edit: {what}.")
-    st.text_input(
-        "Characters that edits write",
-        value=_UNTOUCHED.edit_alphabet,
-        key="edit_alphabet",
-        bind="query-params",
-        disabled=idle,
-        help="A regular expression for one character. `[ -~]` is everything on an English keyboard; `[a-z]` allows "
-        "small letters only and makes far fewer strings.",
-    )
+        for kind in ("insertions", "deletions", "substitutions"):
+            query_field(kind, widget="checkbox", disabled=idle)
+    query_field("edit_alphabet", disabled=idle)
     return st.container(key="under_alphabet")
 
 
 def _exclusions() -> DeltaGenerator:
     st.caption("EXCLUSIONS")
-    st.text_input(
-        "Leave out what matches",
-        key="exclude",
-        bind="query-params",
-        placeholder=r"for example:  .*\d.*",
-        help="A regular expression for strings of the pattern that do not count. It has to match the whole string of "
-        "the pattern, its leading space too; `.*word.*` is any string with `word` in it.",
-    )
+    query_field("exclude")
     under = st.container(key="under_exclude")
     with st.container(gap=None):
         for expression, what in _EXCLUDED.items():
@@ -108,22 +69,8 @@ def _exclusions() -> DeltaGenerator:
                 args=(expression,),
                 help="Put this into the field.",
             )
-    st.text_area(
-        "Leave out these words",
-        key="exclude_words",
-        bind="query-params",
-        height=72,
-        placeholder="art, New York, …",
-        help="Separated by commas or line breaks. A string of the pattern that is one of these words does not count, "
-        "whether in capitals or with punctuation around it.",
-    )
-    st.checkbox(
-        "Leave out function words",
-        key="stop_words",
-        bind="query-params",
-        help="Words such as *the*, *of*, *and*, which fit nearly everywhere: without them, the word that carries the "
-        "meaning has to be named.",
-    )
+    query_field("exclude_words", height=72)
+    query_field("stop_words", widget="checkbox")
     return under
 
 

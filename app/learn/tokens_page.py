@@ -22,7 +22,7 @@ from app.learn.tokens_runs import PROBABILITIES, SAMPLES, asked
 from app.learn.tokens_source import TextAnswer, ask_text
 from app.present.pinned import page_finding
 from app.services import Services
-from app.studies.fields import number_field
+from app.setting_fields import SettingFields
 from app.text import as_markdown, shortened
 from engine.errors import RelensError
 from engine.learn.text_encodings import TextEncodings
@@ -188,29 +188,12 @@ def _probabilities(services: Services, text: str, model: str, answer: TextAnswer
         placeholder="optional: The word is",
         help="What the model has read before the text. It is given in its canonical encoding and not predicted.",
     )
-    matches = number_field(
-        second,
-        "Encodings at most",
-        EncodingsStudy.matches,
-        least=1,
-        most=10_000,
-        key="tokens_matches",
-        help="The likeliest come first; a text with more of them gets bounds in place of exact shares.",
-    )
-    expansions = number_field(
-        third,
-        "Limit of expansions",
-        EncodingsStudy.expansions,
-        least=1,
-        most=100_000,
-        key="tokens_expansions",
-        help="How often the model is asked what comes next, at most. Higher: more encodings, and longer.",
-    )
+    fields = SettingFields(EncodingsStudy(samples=0), "tokens")
+    fields.draw("matches", second)
+    fields.draw("expansions", third)
     specification = None
     if answer is None or answer.error is None:
-        specification = _specification(
-            model, text=text, prefix=prefix, matches=matches, expansions=expansions, samples=0
-        )
+        specification = _specification(model, fields, text=text, prefix=prefix)
     asked(services, PROBABILITIES, specification)
 
 
@@ -224,39 +207,17 @@ def _samples_part(services: Services, models: list[str]) -> None:
         "found about 3 % of the samples of GPT-2 and 2 % of those of GPT-2 XL not to be canonical."
     )
     first, second, third = st.columns([2, 2, 5])
-    samples = number_field(
-        first,
-        "Texts",
-        EncodingsStudy.samples,
-        least=1,
-        most=10_000,
-        key="tokens_samples_count",
-        help="How many texts the model writes. More make the interval narrower.",
-    )
-    length = number_field(
-        second,
-        "Tokens of each",
-        EncodingsStudy.sample_tokens,
-        least=1,
-        most=256,
-        key="tokens_samples_length",
-        help="How long each text is. In a longer one there are more places to differ.",
-    )
-    prompts = third.text_area(
-        "Prompts",
-        key="tokens_prompts",
-        height=68,
-        placeholder="none: from the beginning of a text",
-        help="One a line; each text continues one of them. What follows the prompt is compared, by itself.",
-    )
+    fields = SettingFields(EncodingsStudy(text=""), "tokens")
+    fields.draw("samples", first, key="tokens_samples_count", min_value=1)
+    fields.draw("sample_tokens", second, key="tokens_samples_length")
+    fields.draw("prompts", third, height=68)
     model = st.session_state.get(MODEL) or models[0]
-    lines = tuple(dict.fromkeys(line for line in prompts.split("\n") if line.strip()))
-    asked(services, SAMPLES, _specification(model, text="", samples=samples, sample_tokens=length, prompts=lines))
+    asked(services, SAMPLES, _specification(model, fields))
 
 
-def _specification(model: str, **settings: object) -> StudySpecification | None:
+def _specification(model: str, fields: SettingFields[EncodingsStudy], **others: object) -> StudySpecification | None:
     try:
-        return StudySpecification(model, EncodingsStudy(**settings))
+        return StudySpecification(model, fields.record(**others))
     except RelensError as error:
         show_error(error)
         return None

@@ -6,9 +6,10 @@ import dataclasses
 
 import streamlit as st
 
+from app.setting_fields import all_fields, attempt
 from app.studies.brute_force_charts import learning_figure, lists_figure
 from app.studies.brute_force_tables import coverage_table, lists_table, outside_tables, said_tables, search_table
-from app.studies.fields import all_fields, attempt, number_field
+from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.text_source import BUILT_IN, file_field, source_field
 from app.studies.trigger_fields import context_field, seed_field

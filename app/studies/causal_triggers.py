@@ -18,7 +18,8 @@ import streamlit as st
 from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
 from app.masks import shown
 from app.narrative import duration_text
-from app.studies.fields import all_fields, attempt, number_field
+from app.setting_fields import all_fields, attempt
+from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.prompt_card import prompt_cards
 from app.studies.prompt_score import target_bars

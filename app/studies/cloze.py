@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from app.narrative import interval_text, log_probability_text, probability_text
+from app.setting_fields import all_fields
 from app.studies.cloze_figures import accuracy_figure, answers_figure, comparison_figure, p_text, places_figure
 from app.studies.cloze_settings import cloze_settings, work_sentence
-from app.studies.fields import all_fields
 from app.studies.view import Figure, Rows, StudyView, Table
 from app.text import visible
 from engine.counted import counted

@@ -16,19 +16,15 @@ from typing import Any
 
 import streamlit as st
 
-from app.studies.fields import number_field
+from app.setting_fields import SettingFields
 from engine.errors import LimitError, QueryError
 from engine.runs.sizes import MOST_CHARACTERS
-from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
-from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, passages_of_file, passages_of_lines
+from engine.studies.cloze import ClozeStudy
+from engine.studies.passages import Passage, own_passages, passages_of_file, passages_of_lines
 
 OWN, PASTE, UPLOAD, KEPT = "Relens' own", "Paste", "Upload", "Of this study"
 
-#: What one may ask of a passage on a page that others use too.
-MOST_EXPANSIONS, MOST_TOP_K, MOST_ANSWERS = 100_000, 1_000_000, 100
 MOST_PASTED = 500_000
-#: In a field that is a number: no rule, no limit.
-_ALL = 0
 #: Characters of all passages together as JSON; the rest of the description is far below what this leaves.
 MOST_TOGETHER = MOST_CHARACTERS - 20_000
 
@@ -37,44 +33,19 @@ _EXAMPLE = "Ann gave the ring to Shane. “Is it real?” asked Shane.\nOne pass
 
 def cloze_settings(study: ClozeStudy) -> ClozeStudy:
     """Draw the widgets, and return what they hold. Raises `QueryError` and `LimitError`."""
+    fields = SettingFields(study, "cloze")
     left, right = st.columns([5, 4], gap="medium")
     with left:
         source = _source(study)
         given = st.container()
-        count = number_field(
-            st.container(),
-            "How many passages",
-            study.count or _ALL,
-            least=_ALL,
-            most=MOST_PASSAGES,
-            key="cloze_count",
-            help="Only the first so many; 0 for all. More passages make the shares more certain: the interval is "
-            "half as wide with four times as many.",
-        )
-        count = count or None
+        count = fields.draw("count")
     with right:
-        variants = st.pills(
-            "Ways of asking",
-            list(VARIANTS),
-            selection_mode="multi",
-            default=[variant for variant in VARIANTS if variant in study.variants],
-            format_func=LABELS.__getitem__,
-            wrap=True,
-            key="cloze_variants",
-            help="**Any word**: any letters may come first. **Words of the context**: only a word that the passage has "
-            "already. **A word that ends the text**: the text has to end after the word. **An ending that is no "
-            "function word**: the same, and *the*, *of*, *and* do not count.",
-        )
-        numbers = _numbers(study)
+        fields.draw("variants", wrap=True)
+        fields.row("top_k", "answers")
+        fields.row("expansions", "answers_with_end")
     with given:
         passages, path = _passages(study, source, count)
-    return ClozeStudy(
-        passages=passages,
-        path=path,
-        count=count,
-        variants=tuple(variant for variant in VARIANTS if variant in (variants or ())),
-        **numbers,
-    )
+    return fields.record(passages=passages, path=path)
 
 
 def work_sentence(study: ClozeStudy, total: int) -> str:
@@ -174,49 +145,3 @@ def _read_once(file: Any, count: int | None) -> tuple[str, ...]:
     if held is None or held[0] != asked:
         held = st.session_state["cloze_read"] = (asked, uploaded_passages(file.getvalue(), count))
     return held[1]
-
-
-def _numbers(study: ClozeStudy) -> dict[str, int | None]:
-    """The fields that are numbers."""
-    first, second = st.columns(2)
-    top_k = number_field(
-        first,
-        "Top-k",
-        study.top_k or _ALL,
-        least=_ALL,
-        most=MOST_TOP_K,
-        key="cloze_top_k",
-        help="At each step only the so many likeliest tokens may come; 0 for no such rule. The paper takes 1,000.",
-    )
-    answers = number_field(
-        second,
-        "Matches to find",
-        study.answers,
-        least=1,
-        most=MOST_ANSWERS,
-        key="cloze_answers",
-        help="The first decides. The others show in which place the right word stands; a word may come among them "
-        "again with other punctuation, so there may be fewer different words.",
-    )
-    expansions = number_field(
-        first,
-        "Limit of expansions",
-        study.expansions,
-        least=1,
-        most=MOST_EXPANSIONS,
-        step=50,
-        key="cloze_expansions",
-        help="How often the model is asked what comes next, for each passage and way. Where that is not enough to "
-        "be certain of the first answer, the passage stays undecided. Higher: fewer are, and it takes longer.",
-    )
-    answers_with_end = number_field(
-        second,
-        "Matches where the text ends",
-        study.answers_with_end,
-        least=1,
-        most=MOST_ANSWERS,
-        key="cloze_answers_with_end",
-        help="The same for the ways where the text has to end after the word. Each further one takes long "
-        "there, because few texts end in mid-passage.",
-    )
-    return {"top_k": top_k or None, "expansions": expansions, "answers": answers, "answers_with_end": answers_with_end}

@@ -14,8 +14,9 @@ import pandas as pd
 import streamlit as st
 
 from app.narrative import duration_text
+from app.setting_fields import all_fields, attempt
 from app.studies import dialogue_charts as charts
-from app.studies.fields import all_fields, attempt, number_field
+from app.studies.fields import number_field
 from app.studies.own_models import page_link
 from app.studies.text_source import BUILT_IN, UPLOADED, file_field, source_field
 from app.studies.trigger_fields import context_field, seed_field

@@ -13,52 +13,15 @@ other value outside them it replaces by the first one, whatever a browser sends,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.form import MOST
-from engine.errors import LimitError, QueryError, RelensError
+from app.setting_fields import attempt
 from engine.query import Decoding
 
 _Number = TypeVar("_Number", int, float)
-_Made = TypeVar("_Made")
-
-_noted: ContextVar[list[RelensError] | None] = ContextVar("noted", default=None)
-
-
-@contextmanager
-def all_fields() -> Iterator[None]:
-    """What is wrong with a field that is drawn within this is raised at its end, the first of it all.
-
-    A `LimitError` as a `QueryError`: of a page's settings it is one more that is wrong.
-    """
-    noted: list[RelensError] = []
-    outer = _noted.set(noted)
-    try:
-        yield
-    except RelensError as error:
-        noted.append(error)
-    finally:
-        _noted.reset(outer)
-    for error in noted:
-        raise QueryError(error.sentence) if isinstance(error, LimitError) else error
-
-
-def attempt(make: Callable[[], _Made], instead: _Made) -> _Made:
-    """What `make` makes; where it complains, within `all_fields`, that is noted, and it is `instead`."""
-    noted = _noted.get()
-    if noted is None:
-        return make()
-    try:
-        return make()
-    except RelensError as error:
-        noted.append(error)
-        return instead
 
 
 def number_field(
@@ -89,7 +52,7 @@ def decoding_fields(kind: str, decoding: Decoding) -> Decoding:
         "Top-k",
         decoding.top_k,
         least=1,
-        most=MOST["top_k"],
+        most=1_000_000,
         placeholder="off",
         key=f"{kind}_top_k",
         help="Only so many of the most likely next tokens count as something the model can write. Smaller: fewer "

@@ -9,14 +9,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.form import one_line
 from app.glossary import term
 from app.narrative import log_probability_text, probability_text
-from app.studies.fields import all_fields, number_field
+from app.setting_fields import SettingFields, all_fields
 from app.studies.knowledge_figures import choices_figure, matches_figure, places_figure, ranking_of
 from app.studies.view import Figure, Rows, StudyView, Table
 from app.text import visible
-from engine.errors import QueryError
 from engine.studies.knowledge import (
     CHOICE,
     CONTINUATION,
@@ -181,74 +179,17 @@ def _marked(row: Any) -> str:
 
 def _settings(study: KnowledgeStudy) -> KnowledgeStudy:
     """Draw the widgets, and return what they hold."""
+    fields = SettingFields(study, "knowledge")
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        prompt = st.text_area(
-            "Prompt",
-            value=study.prompt,
-            max_chars=MOST_CHARACTERS,
-            height=68,
-            key="knowledge_prompt",
-            help="The text that the answer continues, without a blank at its end: “The capital of Australia is”.",
-        )
-        truth = st.text_input(
-            "Right answer",
-            value=study.truth,
-            max_chars=MOST_CHARACTERS,
-            key="knowledge_truth",
-            help="Exactly as it has to be written. It must be one of the answers that the pattern allows.",
-        )
-        distractors = st.text_area(
-            "Wrong answers to choose from",
-            value="\n".join(study.distractors),
-            max_chars=MOST_CHARACTERS,
-            height=116,
-            key="knowledge_distractors",
-            help="One a line. They stand beside the right one in the multiple choice; more and likelier ones make it "
-            "harder.",
-        )
+        fields.draw("prompt", widget="text_area", max_chars=MOST_CHARACTERS, height=68)
+        truth = fields.draw("truth", max_chars=MOST_CHARACTERS)
+        distractors = fields.draw("distractors", max_chars=MOST_CHARACTERS, height=116)
     with right:
-        pattern = st.text_input(
-            "All answers that count",
-            value=one_line(study.pattern),
-            max_chars=MOST_CHARACTERS,
-            key="knowledge_pattern",
-            help="A regular expression for every answer of the structured query, as in the Workbench. All of them are "
-            "ranked, so the more there are, the more a good place says.",
-        )
-        first, second = st.columns(2)
-        with first:
-            matches = _number("Answers to rank", study.matches, MOST_MATCHES, "matches", _MATCHES_TELL)
-            continuation = _number("Free tokens", study.continuation, MOST_CONTINUATION, "continuation", _FREE_TELL)
-        with second:
-            expansions = _number("Limit of expansions", study.expansions, MOST_EXPANSIONS, "expansions", _LIMIT_TELL)
-    for name, text in (("prompt", prompt), ("right answer", truth), ("list of wrong answers", distractors)):
-        _check_text(name, text)
-    _check_text("pattern", pattern)
-    return KnowledgeStudy(
-        prompt=prompt,
-        truth=truth.strip(),
-        distractors=tuple(dict.fromkeys(line.strip() for line in distractors.split("\n") if line.strip())),
-        pattern=pattern,
-        continuation=continuation,
-        matches=matches,
-        expansions=expansions,
-    )
-
-
-_MATCHES_TELL = "How far to search for the right one. Where it comes later, only its probability is told."
-_FREE_TELL = "The length of the free response, in tokens."
-_LIMIT_TELL = "How often the model is asked what comes next in that search, at most. Higher: further places are found."
-
-
-def _number(label: str, value: int, most: int, name: str, help: str) -> int:
-    number: int = number_field(st.container(), label, value, least=1, most=most, key=f"knowledge_{name}", help=help)
-    return number
-
-
-def _check_text(name: str, text: str) -> None:
-    if not text.strip():
-        raise QueryError(f"The {name} is empty.")
+        fields.draw("pattern", max_chars=MOST_CHARACTERS)
+        fields.row("matches", "expansions")
+        fields.row("continuation", widths=[1, 1])
+    return fields.record(truth=truth.strip(), distractors=tuple(dict.fromkeys(distractors)))
 
 
 VIEW = KnowledgeView()

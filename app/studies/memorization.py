@@ -6,17 +6,13 @@ is a list, the figures know how much there was to find.
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import streamlit as st
 
-from app.form import ENCODINGS, MOST
 from app.narrative import duration_text
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies import memorization_charts as charts
-from app.studies.fields import all_fields, attempt, decoding_fields, number_field
 from app.studies.memorization_tables import methods_table, strings_table
-from app.studies.memorization_validators import KIND, one_line, validator_fields
+from app.studies.memorization_validators import KIND, validator_fields
 from app.studies.view import Figure, Rows, StudyView, Table
 from engine.counted import counted
 from engine.runs.study_checks import Checked
@@ -51,40 +47,18 @@ class MemorizationView(StudyView):
         return f"{counted(checked.units, 'method')}, about {duration_text(checked.units * study.seconds)} in all."
 
     def _fields(self, study: MemorizationStudy) -> MemorizationStudy:
-        prefix, pattern = _expressions(study)
+        fields = SettingFields(study, KIND)
+        fields.draw("prefix")
+        fields.draw("pattern")
         validator = attempt(lambda: validator_fields(study.validator), study.validator)
         first, second = st.columns([1, 3])
-        seconds = number_field(
-            first,
-            "Seconds a method",
-            float(study.seconds),
-            least=1.0,
-            most=float(MOST["seconds"]),
-            step=1.0,
-            key=f"{KIND}_seconds",
-            help="How long each method may look. More seconds find more, and make the comparison firmer. The time that "
-            "checking takes is not counted.",
-        )
-        new_tokens = second.pills(
-            "Sampled methods, by tokens that are written",
-            sorted({*NEW_TOKENS, 128, *study.new_tokens}),
-            selection_mode="multi",
-            default=list(study.new_tokens),
-            key=f"{KIND}_new_tokens",
-            help="A sample writes this many tokens and is a match if it begins with one. Few are quick but cut long "
-            "strings off; many find whole strings but take long. None: the search alone.",
-        )
-        decoding = decoding_fields(KIND, study.decoding)
-        return dataclasses.replace(
-            study,
-            prefix=prefix,
-            pattern=pattern,
-            validator=validator,
-            seconds=seconds,
-            new_tokens=tuple(sorted(new_tokens)),
-            decoding=decoding,
-            **_more_fields(study),
-        )
+        fields.draw("seconds", first)
+        fields.draw("new_tokens", second, options=sorted({*NEW_TOKENS, 128, *study.new_tokens}))
+        fields.inner("decoding")
+        with st.popover("More", icon=":material/tune:", key=f"{KIND}_more"), st.container(width=640):
+            fields.row("encoding", "max_tokens", "matches")
+            fields.row("batch", "seed", widths=[1, 1, 1])
+        return fields.record(validator=validator)
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """What was found by when, how fast, and how often in vain; recall first where it is known."""
@@ -109,81 +83,3 @@ class MemorizationView(StudyView):
 
 
 VIEW = MemorizationView()
-
-
-def _expressions(study: MemorizationStudy) -> tuple[str, str]:
-    prefix = st.text_input(
-        "Prefix",
-        value=one_line(study.prefix),
-        key=f"{KIND}_prefix",
-        help=r"What the model is given to go on from, as a regular expression: `https://www\.`",
-    )
-    pattern = st.text_input(
-        "Pattern",
-        value=one_line(study.pattern),
-        key=f"{KIND}_pattern",
-        help="The form of what is looked for, as a regular expression. Both methods find strings of this form alone.",
-    )
-    return prefix, pattern
-
-
-def _more_fields(study: MemorizationStudy) -> dict[str, Any]:
-    with st.popover("More", icon=":material/tune:", key=f"{KIND}_more"), st.container(width=640):
-        first, second, third = st.columns(3)
-        names = list(ENCODINGS)
-        encoding = first.segmented_control(
-            "Encoding",
-            names,
-            default=next(name for name in names if ENCODINGS[name] == study.encoding),
-            required=True,
-            key=f"{KIND}_encoding",
-            help="**All**: the search finds a string in any of its spellings in tokens. **Canonical**: only in the "
-            "tokenizer's own, which is quicker and has no duplicates.",
-        )
-        max_tokens = number_field(
-            second,
-            "Longest, in tokens",
-            study.max_tokens,
-            least=1,
-            most=MOST["max_tokens"],
-            key=f"{KIND}_max_tokens",
-            help="Longer matches of the search, prefix included, are left out.",
-        )
-        matches = number_field(
-            third,
-            "Matches at most",
-            study.matches,
-            least=1,
-            most=MOST["matches"],
-            placeholder="no limit",
-            key=f"{KIND}_matches",
-            help="The search ends early with so many matches. Empty: when its time is over.",
-        )
-        first, second, _ = st.columns(3)
-        batch = number_field(
-            first,
-            "Attempts at once",
-            study.batch,
-            least=1,
-            most=4096,
-            placeholder="as is quick",
-            key=f"{KIND}_batch",
-            help="How many samples are written together. Empty: as many as this machine does quickly. 1: as in the "
-            "paper, which makes sampling slower than it has to be.",
-        )
-        seed = number_field(
-            second,
-            "Seed",
-            study.seed,
-            least=0,
-            most=MOST["seed"],
-            key=f"{KIND}_seed",
-            help="The same seed writes the same samples again.",
-        )
-    return {
-        "encoding": ENCODINGS[encoding],
-        "max_tokens": max_tokens,
-        "matches": matches,
-        "batch": batch,
-        "seed": seed,
-    }

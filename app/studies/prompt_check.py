@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from app.masks import shown
-from app.studies.fields import all_fields, attempt
+from app.setting_fields import all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.prompt_score import prompt_texts_of, show_prompt_score
 from app.studies.trigger_check import ARROW, TriggerCheckView

@@ -11,7 +11,8 @@ from plotly.subplots import make_subplots
 
 from app.charts import BLUE, GREEN, INTERVAL_GREY, LEGEND, MARGINS, ORANGE, RED, Chart, hatched, interval_bars
 from app.narrative import interval_text
-from app.studies.fields import all_fields, attempt, number_field
+from app.setting_fields import all_fields, attempt
+from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
 from app.studies.trigger_fields import count_field, lists_field, seed_field

@@ -7,17 +7,14 @@ opened by a link starts masked.
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
-from typing import Any
 
 import streamlit as st
 
-from app.form import MOST
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies import toxicity_charts as charts
-from app.studies.fields import all_fields, attempt, decoding_fields, number_field
 from app.studies.masked_view import MaskedView
-from app.studies.toxicity_tables import MODE_LABELS, masker_of, tables
+from app.studies.toxicity_tables import masker_of, tables
 from app.studies.view import Figure, Rows, Table
 from app.text import as_markdown
 from engine.counted import counted
@@ -25,7 +22,7 @@ from engine.errors import QueryError
 from engine.studies.masking import Masker
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
 from engine.studies.study import Study
-from engine.studies.toxicity import DEMONSTRATION, MODES, VARIANTS, ToxicityStudy, demonstration
+from engine.studies.toxicity import DEMONSTRATION, VARIANTS, ToxicityStudy, demonstration
 from engine.studies.toxicity_findings import CONTENT_NOTICE, toxicity_findings
 from engine.studies.word_lists import MILD_WORDS, read_words
 
@@ -62,36 +59,22 @@ class ToxicityView(MaskedView):
     def _fields(self, study: ToxicityStudy) -> ToxicityStudy:
         inputs, words = attempt(lambda: _text_fields(study), (study.inputs, study.words))
         first, second = st.columns([1, 2])
-        most = number_field(
-            first,
+        most = first.number_input(
             "Inputs at most",
+            1,
+            MOST_SENTENCES,
             max(100, len(study.inputs)),
-            least=1,
-            most=MOST_SENTENCES,
             key=f"{KIND}_most_inputs",
             help="The first so many sentences are asked about. Each takes about as long as the others; twenty are the "
             "least that say something of other texts.",
         )
-        modes = second.pills(
-            "Ask",
-            MODES,
-            selection_mode="multi",
-            default=list(study.modes),
-            format_func=MODE_LABELS.__getitem__,
-            key=f"{KIND}_modes",
-            help="**After a prompt**: the text before the word is given, and the word has to follow; quick. **Without "
-            "a prompt**: the model has to write the whole sentence; counts how many ways there are.",
-        )
-        decoding = decoding_fields(KIND, study.decoding)
-        limits = _limit_fields(study)
-        return dataclasses.replace(
-            study,
-            inputs=inputs[:most],
-            words=words,
-            modes=tuple(mode for mode in MODES if mode in modes),
-            decoding=decoding,
-            **limits,
-        )
+        fields = SettingFields(study, KIND)
+        fields.draw("modes", second)
+        fields.inner("decoding")
+        with st.popover("Limits", icon=":material/timer:", key=f"{KIND}_limits"), st.container(width=480):
+            fields.row("prompted_expansions", "unprompted_expansions")
+            fields.row("most_matches", "max_tokens")
+        return fields.record(inputs=inputs[:most], words=words)
 
     def masker(self, study: Study) -> Masker:
         """Hides the words of the list and of the inputs."""
@@ -214,52 +197,3 @@ def _found_sentence(found: Sentences) -> str:
             plural = f"{noun}s" if noun.endswith("one") else noun
             told.append(f"{counted(number, noun, plural)} left out")
     return f"{', '.join(told)}{'; the text is longer than what is read' if found.is_cut else ''}."
-
-
-def _limit_fields(study: ToxicityStudy) -> dict[str, Any]:
-    with st.popover("Limits", icon=":material/timer:", key=f"{KIND}_limits"), st.container(width=480):
-        first, second = st.columns(2)
-        prompted = number_field(
-            first,
-            "Expansions, after a prompt",
-            study.prompted_expansions,
-            least=1,
-            most=MOST["expansions"],
-            key=f"{KIND}_prompted_expansions",
-            help="A search is cut after asking the model this often what comes next. One that was cut before it found "
-            "anything is undecided, and counts as not found.",
-        )
-        unprompted = number_field(
-            second,
-            "Expansions, without a prompt",
-            study.unprompted_expansions,
-            least=1,
-            most=MOST["expansions"],
-            key=f"{KIND}_unprompted_expansions",
-            help="The same for whole sentences, which are longer.",
-        )
-        first, second = st.columns(2)
-        matches = number_field(
-            first,
-            "Matches of a sentence",
-            study.most_matches,
-            least=1,
-            most=MOST["matches"],
-            key=f"{KIND}_most_matches",
-            help="A search for a whole sentence ends with so many ways to write it. The paper has 1,000.",
-        )
-        tokens = number_field(
-            second,
-            "Longest, in tokens",
-            study.max_tokens,
-            least=1,
-            most=MOST["max_tokens"],
-            key=f"{KIND}_max_tokens",
-            help="Longer matches, prompt included, are left out.",
-        )
-    return {
-        "prompted_expansions": prompted,
-        "unprompted_expansions": unprompted,
-        "most_matches": matches,
-        "max_tokens": tokens,
-    }

@@ -15,10 +15,8 @@ from app.text import shortened
 from engine.percent import percent
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
-from engine.studies.toxicity import MATCH, VARIANTS, ToxicityStudy
+from engine.studies.toxicity import MATCH, MODE_LABELS, VARIANTS, ToxicityStudy
 from engine.studies.toxicity_findings import ToxicityFindings, toxicity_findings
-
-MODE_LABELS = {"prompted": "After a prompt", "unprompted": "Without a prompt"}
 
 #: The lines of a table that are shown.
 MOST_LINES = 500

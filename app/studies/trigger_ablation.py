@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from app.narrative import interval_text
+from app.setting_fields import all_fields, attempt
 from app.studies import ablation_charts as charts
-from app.studies.fields import all_fields, attempt, number_field
+from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
 from app.studies.trigger_fields import (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app.studies.fields import all_fields, attempt
+from app.setting_fields import all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
 from app.studies.trigger_fields import checked_field, hit_field

@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.studies.fields import attempt, number_field
+from app.setting_fields import attempt
+from app.studies.fields import number_field
 from app.studies.trigger_words import hit_label, list_label
 from engine.counted import counted
 from engine.triggers.causal.template import Template

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from app.setting_fields import all_fields, attempt
 from app.studies import trigger_charts as charts
-from app.studies.fields import all_fields, attempt, number_field
+from app.studies.fields import number_field
 from app.studies.kept_text import keep_checked
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field, note_unsayable, page_link

@@ -1,4 +1,4 @@
-"""The options of the command line as a terminal is told of them; what they mean is in `options`.
+"""The options of the command line, each as its setting is declared; what they mean together is in `options`.
 
 An option that describes something which was not asked for, such as the seed of a distribution, would be a mistake that
 goes unnoticed. So such options are None until they are given, and their defaults are only written in the help.
@@ -7,11 +7,24 @@ goes unnoticed. So such options are None until they are given, and their default
 from __future__ import annotations
 
 import argparse
+import enum
 import math
 from collections.abc import Callable
 from typing import Any, get_args
 
-from engine.query import Boundary, Distribution, Encoding, Limits, Query, Sampling, ShortestPath, Traversal
+from engine.query import (
+    Decoding,
+    Distribution,
+    Edits,
+    Exclude,
+    Limits,
+    Query,
+    Record,
+    Sampling,
+    ShortestPath,
+    Traversal,
+)
+from engine.setting import declared, plain_help
 
 #: How many matches a best-first search prints, unless it is told.
 BEST_MATCHES = 10
@@ -53,49 +66,24 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def _add_encoding(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--encoding", choices=[*Encoding], default=Encoding.ALL.value)
-    group.add_argument(
-        "--prefix-encoding",
-        choices=[*Encoding],
-        default=None,
-        help="(canonical; with --boundary free: that of the pattern)",
-    )
-    group.add_argument(
-        "--boundary",
-        choices=[*Boundary],
-        default=Boundary.TOKEN.value,
-        help="token: the pattern starts with a new token; free: a token may straddle (%(default)s)",
-    )
-    group.add_argument(
-        "--begin-of-text",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="begin-of-text token before everything (as the model was trained)",
-    )
-    group.add_argument("--end-of-text", action="store_true", help="demand the end-of-text token after a match")
-    group.add_argument(
-        "--max-tokens", type=int, default=_default(Query, "max_tokens"), help="longest match (%(default)s)"
-    )
+    _setting(group, "--encoding", Query, "encoding")
+    _setting(group, "--prefix-encoding", Query, "prefix_encoding", default=None)
+    _setting(group, "--boundary", Query, "boundary")
+    _setting(group, "--begin-of-text", Query, "begin_of_text")
+    _setting(group, "--end-of-text", Query, "end_of_text")
+    _setting(group, "--max-tokens", Query, "max_tokens")
 
 
 def _add_edits(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--edits", type=int, default=0, metavar="N", help="all strings within N edits too: 0, 1 or 2 (%(default)s)"
-    )
-    group.add_argument("--edit-where", choices=["prefix", "pattern", "both"], help="which part is edited (both)")
+    _setting(group, "--edits", Edits, "distance")
+    _setting(group, "--edit-where", Edits, "where", default=None)
     for name in ("insertions", "deletions", "substitutions"):
-        group.add_argument(
-            f"--{name}", action=argparse.BooleanOptionalAction, default=None, help=f"whether edits may be {name} (yes)"
-        )
-    group.add_argument(
-        "--edit-alphabet", metavar="REGEX", help="what edits write: an expression for one character ([ -~])"
-    )
+        _setting(group, f"--{name}", Edits, name, default=None)
+    _setting(group, "--edit-alphabet", Edits, "alphabet", default=None)
 
 
 def _add_exclusion(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--exclude", default="", metavar="REGEX", help="strings that match this as a whole; .*word.* is any with it"
-    )
+    _setting(group, "--exclude", Exclude, "regex")
     group.add_argument(
         "--exclude-word",
         action="append",
@@ -104,15 +92,12 @@ def _add_exclusion(group: argparse._ArgumentGroup) -> None:
         help="strings that are this word and blanks and punctuation around it, in upper or lower case (repeatable)",
     )
     group.add_argument("--exclude-words-file", metavar="FILE", help="the same for each line of a UTF-8 file")
-    group.add_argument(
-        "--exclude-stop-words", action="store_true", help="the same for English function words, such as the and of"
-    )
+    _setting(group, "--exclude-stop-words", Exclude, "stop_words")
 
 
 def _add_decoding(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--top-k", type=int, help="keep the k most likely tokens at each step")
-    group.add_argument("--top-p", type=float, help="keep the fewest tokens that reach this probability")
-    group.add_argument("--temperature", type=float, default=1.0, help="divides the logits (%(default)s)")
+    for name in ("top_k", "top_p", "temperature"):
+        _setting(group, f"--{name.replace('_', '-')}", Decoding, name)
     group.add_argument("--greedy", action="store_true", help="keep the most likely token only, as --top-k 1")
 
 
@@ -124,28 +109,11 @@ def _add_traversal(group: argparse._ArgumentGroup) -> None:
         help="shortest-path: the likeliest matches, best first; sampling: random draws of the decoder; distribution:"
         " every match with its exact probability (%(default)s)",
     )
-    group.add_argument(
-        "--rank",
-        choices=["joint", "conditional"],
-        help="shortest-path: order by prefix and pattern, or by the pattern given its prefix (joint)",
-    )
-    group.add_argument(
-        "--samples", type=int, metavar="N", help=f"sampling: how many draws ({_default(Sampling, 'count')})"
-    )
-    group.add_argument(
-        "--seed", type=int, help=f"sampling: the same seed draws the same ({_default(Sampling, 'seed')})"
-    )
-    group.add_argument(
-        "--prefix-by",
-        choices=["strings", "tokens", "edges"],
-        help="sampling: draw prefixes with each string, each sequence of tokens or each arc equally likely (strings)",
-    )
-    group.add_argument(
-        "--tolerance",
-        type=float,
-        help="distribution: end when what is open is at most this share of what is found"
-        f" ({_default(Distribution, 'tolerance')})",
-    )
+    _setting(group, "--rank", ShortestPath, "rank", default=None)
+    _setting(group, "--samples", Sampling, "count", default=None)
+    _setting(group, "--seed", Sampling, "seed", default=None)
+    _setting(group, "--prefix-by", Sampling, "prefix_by", default=None)
+    _setting(group, "--tolerance", Distribution, "tolerance", default=None)
     group.add_argument(
         "--by",
         action="append",
@@ -163,27 +131,42 @@ def _add_traversal(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--matches",
-        type=_limit(int),
-        metavar="N",
-        help=f"how many matches, or none for no limit ({BEST_MATCHES}; of a distribution: none)",
-    )
-    for name, kind, meaning in (("seconds", float, "time"), ("expansions", int, "nodes")):
-        default = _default(Limits, name)
-        group.add_argument(
-            f"--{name}",
-            type=_limit(kind),
-            default=default,
-            metavar="N",
-            help=f"limit of {meaning}, or none ({default:g})",
-        )
-    group.add_argument(
-        "--prefixes",
-        type=int,
-        metavar="N",
-        help=f"how many strings of the prefix a distribution may have ({_default(Limits, 'prefixes')})",
-    )
+    _setting(group, "--matches", Limits, "matches", default=None, shown=f"{BEST_MATCHES}; of a distribution: none")
+    _setting(group, "--seconds", Limits, "seconds")
+    _setting(group, "--expansions", Limits, "expansions")
+    _setting(group, "--prefixes", Limits, "prefixes", default=None)
+
+
+def _setting(
+    group: argparse._ArgumentGroup, option: str, record: type[Record], field: str, *, shown: str = "", **more: Any
+) -> None:
+    """An option as the setting is declared. default: another one than the setting's; shown: how the help tells it."""
+    one = declared(record, field)
+    default = _plain(one.default)
+    more = {"default": default, **more}
+    shown = shown or ("yes" if default is True else "no" if default is False else _text(default))
+    more["help"] = f"{plain_help(one.setting)} ({shown})".replace("%", "%%")
+    if one.setting.choices and one.type is not bool:
+        more["choices"] = [_plain(choice) for choice in one.setting.choices]
+    elif one.type is bool:
+        is_switch = more["default"] is False
+        more["action"] = "store_true" if is_switch else argparse.BooleanOptionalAction
+    elif one.type in (int, float):
+        is_limit = record is Limits and one.is_optional
+        more |= {"type": _limit(one.type) if is_limit else one.type, "metavar": "N"}
+    else:
+        more["metavar"] = "REGEX" if one.setting.is_regex else "TEXT"
+    group.add_argument(option, **more)
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, enum.Enum) else value
+
+
+def _text(default: Any) -> str:
+    if default in (None, ""):
+        return "none"
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def _limit(kind: type[int] | type[float]) -> Callable[[str], float]:
@@ -194,7 +177,3 @@ def _limit(kind: type[int] | type[float]) -> Callable[[str], float]:
 
     parse.__name__ = kind.__name__  # argparse names the type in its complaint
     return parse
-
-
-def _default(record: type[Query] | type[Limits] | type[Sampling] | type[Distribution], name: str) -> Any:
-    return record.__dataclass_fields__[name].default

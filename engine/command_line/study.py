@@ -27,6 +27,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from engine.errors import QueryError, RelensError, StoreError
 from engine.language.isolation import isolated_compiler
+from engine.setting import described
 from engine.settings import device_asked_for
 from engine.studies.catalogue import STUDIES, presets, study_class
 from engine.studies.resumed import check_same_model
@@ -43,14 +44,16 @@ DEFAULT_MODEL = "smollm2-135m"
 SETTINGS, FINGERPRINT = "settings", "fingerprint"
 
 
-def study_parser() -> argparse.ArgumentParser:
-    """The options of `python -m engine study`."""
+def study_parser(name: str = "") -> argparse.ArgumentParser:
+    """The options of `python -m engine study`; their help describes the settings of the study with this name."""
     parser = argparse.ArgumentParser(
         prog="python -m engine study",
         description="Carry out a study of a language model. Without a name: list the studies.",
+        epilog=_settings_of(name),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("name", nargs="?", choices=STUDIES, help="which study")
+    parser.add_argument("name", nargs="?", choices=STUDIES, metavar="name", help=f"which study: {', '.join(STUDIES)}")
     parser.add_argument("--preset", help="one of the study's presets, to begin from")
     parser.add_argument(
         "--set",
@@ -64,6 +67,14 @@ def study_parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", help="cpu, cuda, cuda:1 or mps (the best there is)")
     parser.add_argument("--dtype", help="of the language model, float32 or bfloat16 (by device)")
     return parser
+
+
+def _settings_of(name: str) -> str:
+    if name not in STUDIES:
+        return "The settings of one study: python -m engine study NAME --help"
+    study = study_class(name)
+    lines = [f"{study.title}: {study.question}", "", f"settings of {name} (--set NAME=VALUE):", *described(study())]
+    return "\n".join(lines)
 
 
 def study_of(options: argparse.Namespace) -> Study:
@@ -88,7 +99,8 @@ def study_of(options: argparse.Namespace) -> Study:
 
 def study_main(arguments: Sequence[str]) -> int:
     """Run the command; 0 when done, 1 for a failure, 2 for settings without meaning, 130 when interrupted."""
-    options = study_parser().parse_args(arguments)
+    named = next((argument for argument in arguments if argument in STUDIES), "")
+    options = study_parser(named).parse_args(arguments)
     if options.name is None:
         print("\n".join(_listing()))
         return 0

@@ -42,10 +42,10 @@ def within_ceilings(specification: Specification) -> Specification:
 
 
 def _limits(limits: Limits, traversal: Traversal) -> Limits:
+    off = {name: getattr(CEILINGS, name) for name in ceilings_of(Limits) if getattr(limits, name) is None}
+    within = _within(dataclasses.replace(limits, **off))
     # A sample ends when it is drawn: the number of its matches is no limit of it.
-    idle = {"matches"} if isinstance(traversal, Sampling) else set()
-    off = {name for name in ceilings_of(Limits) if getattr(limits, name) is None} - idle
-    return _within(dataclasses.replace(limits, **{name: getattr(CEILINGS, name) for name in off}))
+    return dataclasses.replace(within, matches=limits.matches) if isinstance(traversal, Sampling) else within
 
 
 def _within(record: _Record) -> _Record:

@@ -22,10 +22,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
 from engine.query import Decoding, Exclude, Limits, Query, ShortestPath
+from engine.setting import Setting
 from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, read_passages, split_passage
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 Variant = Literal["baseline", "words", "terminated", "no_stop"]
 VARIANTS: tuple[Variant, ...] = ("baseline", "words", "terminated", "no_stop")
-LABELS: dict[str, str] = {
+LABELS: Mapping[str, str] = {
     "baseline": "any word",
     "words": "words of the context",
     "terminated": "a word that ends the text",
@@ -61,40 +62,81 @@ class ClozeStudy(Study):
     """Which share of last words a model finds.
 
     passages: texts; where there are none, those of the file at `path` (see `engine.studies.passages`), and without that
-    either, Relens' own. count: only the first so many. top_k: of the decoder, None for no rule. answers: how many
-    matches to find for a passage; the first decides, the others are for the reader. answers_with_end: the same where
-    the text has to end, which makes each further match dear. expansions: the most for a passage and variant, beyond
-    those of its context (a context shorter than others of its chunk leaves so many more).
+    either, Relens' own. A context shorter than others of its chunk leaves more expansions for its answer.
     """
 
     kind: ClassVar[str] = "cloze"
     title: ClassVar[str] = "Cloze"
-    ceilings: ClassVar[Mapping[str, float]] = {"expansions": 100_000}
     question: ClassVar[str] = (
         "Does the model find the last word of a passage, and how much does the way of asking matter?"
     )
 
-    passages: tuple[str, ...] = ()
-    path: str = ""
-    count: int | None = None
-    variants: tuple[Variant, ...] = VARIANTS
-    top_k: int | None = 1000
-    answers: int = 5
-    answers_with_end: int = 1
-    expansions: int = 250
-
-    def __post_init__(self) -> None:
-        Decoding(top_k=self.top_k)
-        if not self.variants or len(set(self.variants)) < len(self.variants):
-            raise QueryError("The cloze test needs at least one variant, and each of them once.")
-        if unknown := [variant for variant in self.variants if variant not in VARIANTS]:
-            raise QueryError(f"The variants are {', '.join(VARIANTS)}; {unknown[0]!r} is none of them.")
-        if self.count is not None and self.count < 1:
-            raise QueryError(f"The number of passages is at least 1, not {self.count}.")
-        if not (1 <= self.answers <= _MOST_ANSWERS and 1 <= self.answers_with_end <= _MOST_ANSWERS):
-            raise QueryError(f"The number of answers to a passage is between 1 and {_MOST_ANSWERS}.")
-        if self.expansions < 1:
-            raise QueryError(f"A passage needs at least 1 expansion, not {self.expansions}.")
+    passages: Annotated[tuple[str, ...], Setting("Passages", "Texts whose last word is to be found.", blanks=True)] = ()
+    path: Annotated[str, Setting("File of passages", "One passage a line, as plain text or as JSON with a `text`.")] = (
+        ""
+    )
+    count: Annotated[
+        int | None,
+        Setting(
+            "How many passages",
+            "Only the first so many; empty for all. More passages make the shares more certain: the interval is half "
+            "as wide with four times as many.",
+            least=1,
+            empty="all",
+        ),
+    ] = None
+    variants: Annotated[
+        tuple[Variant, ...],
+        Setting(
+            "Ways of asking",
+            "**Any word**: any letters may come first. **Words of the context**: only a word that the passage has "
+            "already. **A word that ends the text**: the text has to end after the word. **An ending that is no "
+            "function word**: the same, and *the*, *of*, *and* do not count.",
+            fewest=1,
+            distinct=True,
+            choices=LABELS,
+        ),
+    ] = VARIANTS
+    top_k: Annotated[
+        int | None,
+        Setting(
+            "Top-k",
+            "At each step only the so many likeliest tokens may come; empty for no such rule. The paper takes 1,000.",
+            least=1,
+            empty="off",
+        ),
+    ] = 1000
+    answers: Annotated[
+        int,
+        Setting(
+            "Matches to find",
+            "The first decides. The others show in which place the right word stands; a word may come among them again "
+            "with other punctuation, so there may be fewer different words.",
+            least=1,
+            most=_MOST_ANSWERS,
+        ),
+    ] = 5
+    answers_with_end: Annotated[
+        int,
+        Setting(
+            "Matches where the text ends",
+            "The same for the ways where the text has to end after the word. Each further one takes long there, "
+            "because few texts end in mid-passage.",
+            least=1,
+            most=_MOST_ANSWERS,
+        ),
+    ] = 1
+    expansions: Annotated[
+        int,
+        Setting(
+            "Limit of expansions",
+            "How often the model is asked what comes next, for each passage and way. Where that is not enough to be "
+            "certain of the first answer, the passage stays undecided. Higher: fewer are, and it takes longer.",
+            least=1,
+            ceiling=100_000,
+            step=50,
+        ),
+    ] = 250
 
     def read(self) -> tuple[Passage, ...]:
         """The passages. Raises `QueryError` and `LimitError` that say which is wrong."""

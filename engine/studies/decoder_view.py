@@ -13,12 +13,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from engine.errors import LimitError, ModelError, QueryError
+from engine.errors import LimitError, ModelError
 from engine.language.isolation import default_compiler
 from engine.language.language import Language
 from engine.query import Decoding, Edits, Encoding, Limits, Query
+from engine.setting import Setting
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.tokens.encoded import encodings
 
@@ -33,26 +34,19 @@ MOST_PATHS, MOST_ARCS = 400, 3_000
 
 @dataclass(frozen=True)
 class DecoderStudy(Study):
-    """What the decoder can take of `pattern`.
-
-    paths: how many paths to ask about at most. edits: whether all strings within one edit of the pattern count too.
-    """
+    """What the decoder can take of `pattern`."""
 
     kind: ClassVar[str] = "decoder"
     title: ClassVar[str] = "Decoder view"
     question: ClassVar[str] = "Which arcs of an automaton can a decoder take?"
 
-    pattern: str = "The ((cat)|(dog))"
-    encoding: Encoding = Encoding.ALL
-    edits: bool = False
+    pattern: Annotated[str, Setting("Pattern", "Its automaton is looked at.", fewest=1, is_regex=True)] = (
+        "The ((cat)|(dog))"
+    )
+    encoding: Annotated[Encoding, Setting("Encoding", "Which token sequences count.")] = Encoding.ALL
+    edits: Annotated[bool, Setting("Within one edit", "Strings one edit away from the pattern count too.")] = False
     decoding: Decoding = field(default_factory=lambda: Decoding(top_k=40))
-    paths: int = 60
-
-    def __post_init__(self) -> None:
-        if not self.pattern:
-            raise QueryError("The pattern is empty: there is no automaton to look at.")
-        if not 1 <= self.paths <= MOST_PATHS:
-            raise QueryError(f"The number of paths is between 1 and {MOST_PATHS}, not {self.paths}.")
+    paths: Annotated[int, Setting("Paths", "How many paths are followed at most.", least=1, most=MOST_PATHS)] = 60
 
     def plan(self) -> Iterator[Unit]:
         """All in one."""

@@ -21,11 +21,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.errors import NoEncodingError, QueryError
 from engine.pictures.labels import token_label
-from engine.query import Decoding, Encoding, Limits, Query, ShortestPath
+from engine.query import SEED, Decoding, Encoding, Limits, Query, ShortestPath
+from engine.setting import Setting
 from engine.studies.own_spelling import first_difference, spelling_of
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.tokens.token_lattice import token_lattice
@@ -40,7 +41,6 @@ PROBABILITIES, SAMPLES = "probabilities", "samples"
 #: What rows tell: the canonical encoding's own score, one encoding, all of them; a batch of samples, one that differs.
 OWN, ENCODING, ALL, BATCH, EXAMPLE = "own", "encoding", "all", "batch", "example"
 
-_MOST_SAMPLES, _MOST_TOKENS, _MOST_PROMPTS = 100_000, 512, 100
 #: Samples of one batch. Always the same, so that a seed always gives the same samples.
 _BATCH = 24
 #: Samples that differ are shown up to this number.
@@ -51,39 +51,63 @@ _MOST_EXAMPLES = 40
 class EncodingsStudy(Study):
     """All encodings of a text under a model, and the encodings that the model samples.
 
-    text: its encodings are scored, "" for none. prefix: the text before it, in its canonical encoding. matches,
-    expansions: how many encodings, and how much work. samples: how many texts the model writes, 0 for none, of
-    sample_tokens tokens each, after one of the prompts ("" and no prompts at all: from the beginning of a text).
-    temperature: of both.
+    The prefix is in its canonical encoding. Without prompts the model writes from the beginning of a text.
     """
 
     kind: ClassVar[str] = "encodings"
     title: ClassVar[str] = "Encodings"
-    ceilings: ClassVar[Mapping[str, float]] = {"matches": 10_000, "expansions": 100_000}
     question: ClassVar[str] = "How much probability do other encodings hold, and does the model write them by itself?"
 
-    text: str = "The cat"
-    prefix: str = ""
-    matches: int = 1_000
-    expansions: int = 1_500
-    samples: int = 200
-    sample_tokens: int = 24
-    prompts: tuple[str, ...] = ()
-    temperature: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        Decoding(temperature=self.temperature)
-        if self.matches < 1 or self.expansions < 1:
-            raise QueryError("The search among the encodings needs at least 1 match and 1 expansion.")
-        if not 0 <= self.samples <= _MOST_SAMPLES:
-            raise QueryError(f"There can be between 0 and {_MOST_SAMPLES:,} samples.")
-        if not 1 <= self.sample_tokens <= _MOST_TOKENS:
-            raise QueryError(f"A sample has between 1 and {_MOST_TOKENS} tokens.")
-        if len(self.prompts) > _MOST_PROMPTS:
-            raise QueryError(f"There can be at most {_MOST_PROMPTS} prompts.")
-        if self.seed < 0:
-            raise QueryError(f"The seed is at least 0, not {self.seed}.")
+    text: Annotated[str, Setting("Text", "Its encodings are scored; empty for none.")] = "The cat"
+    prefix: Annotated[str, Setting("Before it", "The text before it, in its canonical encoding.")] = ""
+    matches: Annotated[
+        int,
+        Setting(
+            "Encodings at most",
+            "The likeliest come first; a text with more of them gets bounds in place of exact shares.",
+            least=1,
+            ceiling=10_000,
+        ),
+    ] = 1_000
+    expansions: Annotated[
+        int,
+        Setting(
+            "Limit of expansions",
+            "How often the model is asked what comes next, at most. Higher: more encodings, and longer.",
+            least=1,
+            ceiling=100_000,
+        ),
+    ] = 1_500
+    samples: Annotated[
+        int,
+        Setting(
+            "Texts",
+            "How many texts the model writes; 0 for none. More make the interval narrower.",
+            least=0,
+            most=100_000,
+        ),
+    ] = 200
+    sample_tokens: Annotated[
+        int,
+        Setting(
+            "Tokens of each",
+            "How long each text is. In a longer one there are more places to differ.",
+            least=1,
+            most=512,
+        ),
+    ] = 24
+    prompts: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Prompts",
+            "One a line; each text continues one of them. What follows the prompt is compared, by itself.",
+            most_items=100,
+            blanks=True,
+            example="none: from the beginning of a text",
+        ),
+    ] = ()
+    temperature: Annotated[float, Setting("Temperature", "Of both.", above=0.0, step=0.1)] = 1.0
+    seed: Annotated[int, SEED] = 0
 
     def check(self) -> None:
         """See `Study.check`."""

@@ -18,13 +18,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.errors import QueryError
 from engine.language.quick_match import quickly_matches
 from engine.language.syntax import parse_regex
 from engine.percent import percent
 from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
+from engine.setting import Setting
 from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
 from engine.traversal.results import Match
 
@@ -55,25 +56,73 @@ CAPITALS = (
 class KnowledgeStudy(Study):
     """Whether a model knows one fact.
 
-    prompt: the text before the answer, without a blank at its end. truth, distractors: the answers to choose among.
-    pattern: a regular expression for every answer that is one, the truth among them. All of these follow the prompt
-    after a space. continuation: tokens of the free response. matches, expansions: how far to search for the truth.
+    The answers follow the prompt after a space; the truth is one of the pattern's strings.
     """
 
     kind: ClassVar[str] = "knowledge"
     title: ClassVar[str] = "Knowledge"
-    ceilings: ClassVar[Mapping[str, float]] = {"matches": 10_000, "expansions": 100_000}
     question: ClassVar[str] = "Does the model know the answer, and does it depend on how it is asked?"
 
-    prompt: str = "George Washington was born on"
-    truth: str = "February 22, 1732"
-    distractors: tuple[str, ...] = ("July 4, 1732", "April 30, 1789", "December 14, 1799")
-    pattern: str = DATES
-    continuation: int = 24
-    matches: int = 500
-    expansions: int = 5_000
+    prompt: Annotated[
+        str,
+        Setting(
+            "Prompt",
+            "The text that the answer continues, without a blank at its end: “The capital of Australia is”.",
+            fewest=1,
+        ),
+    ] = "George Washington was born on"
+    truth: Annotated[
+        str,
+        Setting(
+            "Right answer",
+            "Exactly as it has to be written. It must be one of the answers that the pattern allows.",
+            fewest=1,
+        ),
+    ] = "February 22, 1732"
+    distractors: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Wrong answers to choose from",
+            "One a line. They stand beside the right one in the multiple choice; more and likelier ones make it "
+            "harder.",
+            fewest=1,
+            most_items=_MOST_CHOICES - 1,
+        ),
+    ] = ("July 4, 1732", "April 30, 1789", "December 14, 1799")
+    pattern: Annotated[
+        str,
+        Setting(
+            "All answers that count",
+            "A regular expression for every answer of the structured query, as in the Workbench. All of them are "
+            "ranked, so the more there are, the more a good place says.",
+            fewest=1,
+            is_regex=True,
+        ),
+    ] = DATES
+    continuation: Annotated[
+        int, Setting("Free tokens", "The length of the free response, in tokens.", least=1, most=_MOST_CONTINUATION)
+    ] = 24
+    matches: Annotated[
+        int,
+        Setting(
+            "Answers to rank",
+            "How far to search for the right one. Where it comes later, only its probability is known.",
+            least=1,
+            ceiling=10_000,
+        ),
+    ] = 500
+    expansions: Annotated[
+        int,
+        Setting(
+            "Limit of expansions",
+            "How often the model is asked what comes next in that search, at most. Higher: further places are found.",
+            least=1,
+            ceiling=100_000,
+        ),
+    ] = 5_000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.prompt.strip() or self.prompt != self.prompt.rstrip():
             raise QueryError("The prompt must be a text that does not end in a blank: the space is put behind it.")
         answers = (self.truth, *self.distractors)
@@ -81,12 +130,6 @@ class KnowledgeStudy(Study):
             raise QueryError("Each answer must be a text without blanks around it.")
         if len(set(answers)) < len(answers):
             raise QueryError("The truth and the distractors must all be different.")
-        if not 1 <= len(self.distractors) < _MOST_CHOICES:
-            raise QueryError(f"There must be between 1 and {_MOST_CHOICES - 1} distractors.")
-        if not 1 <= self.continuation <= _MOST_CONTINUATION:
-            raise QueryError(f"The free response has between 1 and {_MOST_CONTINUATION} tokens.")
-        if self.matches < 1 or self.expansions < 1:
-            raise QueryError("The search for the truth needs at least 1 match and 1 expansion.")
 
     def check(self) -> None:
         """Raise `RegexError` for a malformed pattern, and `QueryError` for a truth outside it."""

@@ -21,16 +21,16 @@ spells a string anew in other tokens. Source: ReLM section 4.1, figures 5, 6 and
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.errors import QueryError
 from engine.language.automaton import ByteAutomaton
 from engine.language.syntax import parse_regex
-from engine.query import Decoding, Encoding, Limits, Query, Record, Sampling
+from engine.query import LONGEST_MATCH, SEED, Decoding, Encoding, Limits, Query, Record, Sampling
+from engine.setting import Setting
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.studies.validators import (
     Check,
@@ -39,7 +39,7 @@ from engine.studies.validators import (
     Unchecked,
     Validator,
     check_form,
-    check_settings,
+    check_validator,
     open_validator,
 )
 
@@ -106,35 +106,82 @@ class Tally(Record):
 
 @dataclass(frozen=True)
 class MemorizationStudy(Study):
-    """Shortest path against sampling, from the same prefix for the same seconds.
-
-    seconds: of each method; a batch of attempts that has begun is finished, and its time counts. new_tokens: of the
-    sampled methods, one each; none leaves the search alone. matches: the search ends with so many, None for no such
-    limit. max_tokens: of a match of the search, prefix included. batch: the most attempts at once, None for as many as
-    is quick.
-    """
+    """Shortest path against sampling, from the same prefix for the same seconds."""
 
     kind: ClassVar[str] = "memorization"
     title: ClassVar[str] = "Memorization"
-    ceilings: ClassVar[Mapping[str, float]] = {
-        "seconds": 3_600.0,
-        "matches": 10_000,
-        "batch": 4_096,
-        "max_tokens": 2_048,
-    }
     question: ClassVar[str] = "How much does the model know by heart, and how fast can it be found?"
 
-    prefix: str = URL_PREFIX
-    pattern: str = URL_PATTERN
-    encoding: Encoding = Encoding.ALL
+    prefix: Annotated[
+        str,
+        Setting(
+            "Prefix",
+            r"What the model is given to go on from, as a regular expression: `https://www\.`",
+            is_regex=True,
+        ),
+    ] = URL_PREFIX
+    pattern: Annotated[
+        str,
+        Setting(
+            "Pattern",
+            "The form of what is looked for, as a regular expression. Both methods find strings of this form alone.",
+            is_regex=True,
+        ),
+    ] = URL_PATTERN
+    encoding: Annotated[
+        Encoding,
+        Setting(
+            "Encoding",
+            "**All**: the search finds a string in any of its spellings in tokens. **Canonical**: only in the "
+            "tokenizer's own, which is quicker and has no duplicates.",
+        ),
+    ] = Encoding.ALL
     decoding: Decoding = field(default_factory=lambda: Decoding(top_k=40))
-    max_tokens: int = 256
-    seconds: float = 7.0
-    matches: int | None = None
-    new_tokens: tuple[int, ...] = NEW_TOKENS
-    batch: int | None = None
+    max_tokens: Annotated[int, LONGEST_MATCH] = 256
+    seconds: Annotated[
+        float,
+        Setting(
+            "Seconds a method",
+            "How long each method may look. More seconds find more, and make the comparison firmer. The time that "
+            "checking takes is not counted; a batch of samples that has begun is finished.",
+            above=0.0,
+            ceiling=3_600.0,
+            step=1.0,
+        ),
+    ] = 7.0
+    matches: Annotated[
+        int | None,
+        Setting(
+            "Matches at most",
+            "The search ends early with so many matches. Empty: when its time is over.",
+            least=1,
+            ceiling=10_000,
+            empty="no limit",
+        ),
+    ] = None
+    new_tokens: Annotated[
+        tuple[int, ...],
+        Setting(
+            "Sampled methods, by tokens that are written",
+            "A sample writes this many tokens and is a match if it begins with one. Few are quick but cut long strings "
+            "off; many find whole strings but take long. None: the search alone.",
+            least=1,
+            distinct=True,
+        ),
+    ] = NEW_TOKENS
+    batch: Annotated[
+        int | None,
+        Setting(
+            "Attempts at once",
+            "How many samples are written together. Empty: as many as this machine does quickly. 1: as in the paper, "
+            "which makes sampling slower than it has to be.",
+            least=1,
+            ceiling=4_096,
+            empty="as is quick",
+        ),
+    ] = None
     validator: Validator = field(default_factory=Unchecked)
-    seed: int = 0
+    seed: Annotated[int, SEED] = 0
 
     @property
     def query(self) -> Query:
@@ -159,19 +206,9 @@ class MemorizationStudy(Study):
 
     def check(self) -> None:
         """See `Study.check`."""
-        if not (math.isfinite(self.seconds) and self.seconds > 0.0):
-            raise QueryError(f"Each method needs a time above 0 seconds, not {self.seconds}.")
-        if any(not 1 <= count <= self.max_tokens for count in self.new_tokens):
-            raise QueryError(f"A sample has between 1 and {self.max_tokens} new tokens, the longest match.")
-        if len(set(self.new_tokens)) < len(self.new_tokens):
-            raise QueryError("Two sampled methods have the same number of new tokens.")
-        if self.matches is not None and self.matches < 1:
-            raise QueryError(f"A search is for at least 1 match, not {self.matches}.")
-        if self.batch is not None and self.batch < 1:
-            raise QueryError(f"A batch has at least 1 attempt, not {self.batch}.")
-        if self.seed < 0:
-            raise QueryError(f"The seed is at least 0, not {self.seed}.")
-        check_settings(self.validator)
+        if any(count > self.max_tokens for count in self.new_tokens):
+            raise QueryError(f"A sample has at most {self.max_tokens} new tokens, as many as the longest match.")
+        check_validator(self.validator)
         if isinstance(self.validator, OfForm):
             check_form(self.validator)
         query = self.query  # which checks itself

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from engine.errors import QueryError
 from engine.language.syntax import parse_regex
 from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
+from engine.setting import Setting, declared
 from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ AUTOMATON, ROUND, END = "automaton", "round", "end"
 #: What a round was: how things stood at first, a forward, or matches that were shown.
 BEGINNING, ASK, SHOW = "begin", "ask", "show"
 
-MOST_MATCHES, MOST_EXPANSIONS, MOST_BATCH, MOST_TOKENS = 20, 300, 64, 64
+MOST_TOKENS = 64
 #: Entries of the frontier, and children of a node, that a row tells; of the rest their number.
 TOLD_OPEN, TOLD_CHILDREN = 12, 12
 #: Matches that wait are looked for among so many of the cheapest entries.
@@ -48,37 +48,74 @@ _LOOKED_AT = 400
 
 @dataclass(frozen=True)
 class ReplayStudy(Study):
-    """A best-first search of a small query.
-
-    prefix to temperature: of the query, as in `Query` and `Decoding`. rank: as in `ShortestPath`. matches,
-    expansions: where it ends at the latest. batch: how many nodes go into one forward at most.
-    """
+    """A best-first search of a small query."""
 
     kind: ClassVar[str] = "replay"
     title: ClassVar[str] = "Search replay"
     question: ClassVar[str] = "How does the search find the likeliest strings, and when may it be sure of one?"
 
-    prefix: str = "The"
-    pattern: str = " ((cat)|(dog))"
-    encoding: Encoding = Encoding.ALL
-    prefix_encoding: Encoding = Encoding.CANONICAL
-    boundary: Boundary = Boundary.TOKEN
-    top_k: int | None = None
-    top_p: float | None = None
-    temperature: float = 1.0
-    rank: Literal["joint", "conditional"] = "joint"
-    matches: int = 10
-    expansions: int = 100
-    batch: int = 8
-
-    def __post_init__(self) -> None:
-        for what, value, most in (
-            ("matches", self.matches, MOST_MATCHES),
-            ("expansions", self.expansions, MOST_EXPANSIONS),
-            ("nodes to a forward", self.batch, MOST_BATCH),
-        ):
-            if not 1 <= value <= most:
-                raise QueryError(f"A replay is small: it has between 1 and {most} {what}, not {value}.")
+    prefix: Annotated[
+        str,
+        Setting(
+            "Prefix",
+            "What the model is given to go on from. A regular expression too; no rule cuts anything in it.",
+            is_regex=True,
+        ),
+    ] = "The"
+    pattern: Annotated[
+        str,
+        Setting(
+            "Pattern",
+            "The form of the answer, a regular expression. A small one makes a search that can be followed.",
+            is_regex=True,
+        ),
+    ] = " ((cat)|(dog))"
+    encoding: Annotated[
+        Encoding,
+        Setting(
+            "Encoding",
+            "**All**: every way to spell a string in tokens is a path of its own. **Canonical**: only the way the "
+            "tokenizer itself would; one path for each string, and a smaller automaton.",
+        ),
+    ] = Encoding.ALL
+    prefix_encoding: Annotated[Encoding, declared(Query, "prefix_encoding").setting] = Encoding.CANONICAL
+    boundary: Annotated[Boundary, declared(Query, "boundary").setting] = Boundary.TOKEN
+    top_k: Annotated[
+        int | None,
+        Setting(
+            "Top-k",
+            "The decoder takes only the k likeliest of all tokens at each step; the others, and everything below them, "
+            "are cut. Empty: nothing is cut.",
+            least=1,
+            empty="no rule",
+        ),
+    ] = None
+    top_p: Annotated[float | None, declared(Decoding, "top_p").setting] = None
+    temperature: Annotated[float, declared(Decoding, "temperature").setting] = 1.0
+    rank: Annotated[
+        Literal["joint", "conditional"],
+        Setting(
+            "Cost of",
+            "What the order of matches goes by: how likely prefix and pattern are together, or the pattern given its "
+            "prefix.",
+            choices={"joint": "Prefix and pattern", "conditional": "Pattern alone"},
+        ),
+    ] = "joint"
+    matches: Annotated[int, Setting("Matches", "The search ends when so many are shown.", least=1, most=20)] = 10
+    expansions: Annotated[
+        int,
+        Setting("Paths at most", "It ends at the latest when the model was asked about so many.", least=1, most=300),
+    ] = 100
+    batch: Annotated[
+        int,
+        Setting(
+            "Paths to a forward",
+            "With 1 the search is Dijkstra's: the cheapest path alone. With more it also opens the next ones ahead of "
+            "need; the order of the matches is the same.",
+            least=1,
+            most=64,
+        ),
+    ] = 8
 
     @property
     def query(self) -> Query:

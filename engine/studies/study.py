@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, final
 
 from engine.errors import LimitError, QueryError, StoppedError
 from engine.query import Record
+from engine.setting import check_settings
 
 if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
@@ -59,7 +60,8 @@ class Bench:
 class Study(Record):
     """A study as it is asked for: a frozen dataclass whose fields are its settings, with defaults for all.
 
-    Source of each: ReLM section 4. A subclass has a `kind`, checks its settings, plans its units, and carries one out.
+    Source of each: ReLM section 4. A subclass has a `kind`, declares its settings (`engine.setting`), plans its units,
+    and carries one out.
     """
 
     kind: ClassVar[str]
@@ -81,11 +83,12 @@ class Study(Record):
         found = study_class(data.get("kind")).from_json(data)
         return cast(Self, found)
 
-    #: The most that the dashboard lets a setting be, by its name; Python and the command line have no such ceilings.
-    ceilings: ClassVar[Mapping[str, float]] = {}
+    def __post_init__(self) -> None:
+        """Check each setting as it is declared; a subclass adds what several settings must be together."""
+        check_settings(self)
 
     def check(self) -> None:
-        """Raise `QueryError` or `LimitError` for settings without meaning that its constructor does not look at."""
+        """Raise `QueryError` or `LimitError` for what takes work to find: expressions, and files that settings name."""
 
     @abstractmethod
     def plan(self) -> Iterable[Unit]:

@@ -20,10 +20,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from engine.errors import QueryError
-from engine.query import Decoding, Edits, Encoding, Limits, Query, Record, ShortestPath
+from engine.query import LONGEST_MATCH, Decoding, Edits, Encoding, Limits, Query, Record, ShortestPath
+from engine.setting import Setting
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
 from engine.studies.study import ROW, Bench, Row, Study, Unit
 from engine.studies.word_lists import MILD_WORDS, MOST_WORDS, check_word
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["prompted", "unprompted"]
 MODES: tuple[Mode, ...] = ("prompted", "unprompted")
+MODE_LABELS: Mapping[str, str] = {"prompted": "After a prompt", "unprompted": "Without a prompt"}
 
 #: What rows tell: one `answer` for each input and variant of a mode, and a `match` for each match of an answer.
 ANSWER, MATCH = "answer", "match"
@@ -85,46 +87,68 @@ def _demonstration() -> Sentences:
 class ToxicityStudy(Study):
     """The study, with all that it needs: the sentences themselves, not where they were found.
 
-    inputs: as `find_sentences` gives them. words: the list they were found by, which is what masks hide. decoding: the
-    rule (ReLM: top-k 40). modes: which of the two to carry out. most_matches: matches of an unprompted input at most
-    (ReLM: 1,000). prompted_expansions, unprompted_expansions: after how many expansions one search is cut. chunk:
-    inputs in a unit. max_tokens: the longest match (ReLM: 256).
+    inputs: as `find_sentences` gives them. words: the list they were found by, which is what masks hide.
     """
 
     kind: ClassVar[str] = "toxicity"
     title: ClassVar[str] = "Toxicity"
-    ceilings: ClassVar[Mapping[str, float]] = {
-        "most_matches": 10_000,
-        "prompted_expansions": 1_000_000,
-        "unprompted_expansions": 1_000_000,
-        "max_tokens": 2_048,
-    }
     question: ClassVar[str] = "Which rude words and sentences can be drawn out of the model, and by which spellings?"
 
     inputs: tuple[Sentence, ...] = field(default_factory=demonstration)
-    words: tuple[str, ...] = MILD_WORDS
-    modes: tuple[str, ...] = MODES
+    words: Annotated[
+        tuple[str, ...], Setting("Words", "What sentences are looked for by, and masked.", most_items=MOST_WORDS)
+    ] = MILD_WORDS
+    modes: Annotated[
+        tuple[Mode, ...],
+        Setting(
+            "Ask",
+            "**After a prompt**: the text before the word is given, and the word has to follow; quick. **Without a "
+            "prompt**: the model has to write the whole sentence; counts how many ways there are.",
+            fewest=1,
+            distinct=True,
+            choices=MODE_LABELS,
+        ),
+    ] = MODES
     decoding: Decoding = field(default_factory=lambda: Decoding(top_k=40))
-    most_matches: int = 100
-    prompted_expansions: int = 500
-    unprompted_expansions: int = 1000
-    chunk: int = 10
-    max_tokens: int = 256
+    most_matches: Annotated[
+        int,
+        Setting(
+            "Matches of a sentence",
+            "A search for a whole sentence ends with so many ways to write it. The paper has 1,000.",
+            least=1,
+            ceiling=10_000,
+        ),
+    ] = 100
+    prompted_expansions: Annotated[
+        int,
+        Setting(
+            "Expansions, after a prompt",
+            "A search is cut after asking the model this often what comes next. One that was cut before it found "
+            "anything is undecided, and counts as not found.",
+            least=1,
+            ceiling=1_000_000,
+        ),
+    ] = 500
+    unprompted_expansions: Annotated[
+        int,
+        Setting(
+            "Expansions, without a prompt",
+            "The same for whole sentences, which are longer.",
+            least=1,
+            ceiling=1_000_000,
+        ),
+    ] = 1000
+    chunk: Annotated[int, Setting("Inputs in a unit", "A run that was cut short asks so many again.", least=1)] = 10
+    max_tokens: Annotated[int, LONGEST_MATCH] = 256
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.inputs:
             raise QueryError("None of the words stands in the text, so there is nothing to ask the model.")
         if len(self.inputs) > MOST_SENTENCES:
             raise QueryError(f"{len(self.inputs):,} inputs are too many; a study has at most {MOST_SENTENCES:,}.")
-        if len(self.words) > MOST_WORDS:
-            raise QueryError(f"{len(self.words):,} words are too many; a list has at most {MOST_WORDS:,}.")
         for number, word in enumerate(self.words, 1):
             check_word(word, f"Word {number} of the list")
-        if not self.modes or len(set(self.modes)) < len(self.modes) or not set(self.modes) <= set(MODES):
-            raise QueryError("The modes of the study are 'prompted', 'unprompted', or both.")
-        for name in ("most_matches", "prompted_expansions", "unprompted_expansions", "chunk", "max_tokens"):
-            if getattr(self, name) < 1:
-                raise QueryError(f"The setting {name} must be at least 1, not {getattr(self, name)}.")
 
     def plan(self) -> Iterator[Unit]:
         """Chunks of inputs for each mode."""

@@ -106,7 +106,7 @@ class Check:
         return self._answers[text]
 
 
-def check_settings(validator: Validator) -> None:
+def check_validator(validator: Validator) -> None:
     """Raises `QueryError` for a validator that cannot be one, without reading or asking anything."""
     if isinstance(validator, InText) and not validator.path:
         raise QueryError("To look for matches in a text, name a file or a folder.")
@@ -137,7 +137,7 @@ def open_validator(
     Raises `QueryError` and `LimitError` for a text that cannot be read, a regular expression that cannot be compiled,
     an empty list, and web servers that nobody allowed to ask, or the operator forbids to.
     """
-    check_settings(validator)
+    check_validator(validator)
     if isinstance(validator, InText):
         corpus, whole_words = recent_corpus(validator.path), validator.whole_words
         return Check(lambda text: corpus.contains(text, whole_words))

@@ -8,24 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import links
-from app.form import (
-    BEGINNINGS,
-    BEST_FIRST,
-    BOUNDARIES,
-    DISTRIBUTION,
-    EDITED_PARTS,
-    ENCODINGS,
-    LARGEST_TOLERANCE,
-    MOST,
-    PREFIX_DRAWS,
-    RANKS,
-    SAMPLE,
-    TRAVERSALS,
-    Form,
-    one_line,
-    words_of,
-    written_words,
-)
+from app.form import BEST_FIRST, DISTRIBUTION, SAMPLE, SETTINGS, TRAVERSALS, Form, one_line, words_of, written_words
+from app.setting_fields import bounds
 from engine.errors import QueryError
 from engine.query import (
     Boundary,
@@ -40,6 +24,16 @@ from engine.query import (
     ShortestPath,
 )
 from engine.runs.specification import SearchSpecification
+
+
+def choices(name):
+    return list(SETTINGS[name].setting.choices.values())
+
+
+BOUNDARIES, ENCODINGS, BEGINNINGS = choices("boundary"), choices("encoding"), choices("begin_of_text")
+EDITED_PARTS, RANKS, PREFIX_DRAWS = choices("edit_where"), choices("rank"), choices("prefix_by")
+MOST = {name: int(bounds(one)[1]) for name, one in SETTINGS.items() if one.is_number}
+LARGEST_TOLERANCE = bounds(SETTINGS["tolerance"])[1]
 
 line = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\t\v\f"), max_size=30)
 
@@ -132,7 +126,7 @@ def test_only_a_best_first_search_ends_after_so_many_matches():
     form = Form(pattern="a", matches=7)
     assert form.limits().matches == 7
     assert dataclasses.replace(form, traversal=SAMPLE).limits().matches is None
-    assert dataclasses.replace(form, traversal=DISTRIBUTION).limits().matches > MOST["matches"]
+    assert dataclasses.replace(form, traversal=DISTRIBUTION).limits().matches == MOST["matches"]
 
 
 def test_edits_and_exclusions_are_part_of_the_question():
@@ -205,17 +199,17 @@ def test_limits_that_are_off_become_the_ceilings():
     [
         ({"pattern": ""}, "pattern is empty"),
         ({"temperature": -1.0}, "Temperature"),
-        ({"top_k": 0}, "top-k"),
-        ({"top_p": 1.5}, "top-p"),
-        ({"matches": 0}, "matches"),
-        ({"max_tokens": 0}, "at least 1 token"),
+        ({"top_k": 0}, "“Top-k” must be at least 1"),
+        ({"top_p": 1.5}, "“Top-p” must be"),
+        ({"matches": 0}, "“Matches” must be at least 1"),
+        ({"max_tokens": 0}, "“Longest, in tokens” must be at least 1"),
         ({"traversal": "Walk"}, "'Best first', 'Sample', 'Distribution'"),
-        ({"traversal": SAMPLE, "samples": 0}, "at least 1 draw"),
-        ({"traversal": SAMPLE, "seed": -1}, "seed"),
-        ({"traversal": DISTRIBUTION, "tolerance": -0.5}, "tolerance"),
-        ({"edits": 3}, "0, 1 or 2"),
+        ({"traversal": SAMPLE, "samples": 0}, "“Draws” must be at least 1"),
+        ({"traversal": SAMPLE, "seed": -1}, "“Seed” must be at least 0"),
+        ({"traversal": DISTRIBUTION, "tolerance": -0.5}, "“Tolerance” must be at least 0"),
+        ({"edits": 3}, "between 0 and 2"),
         ({"edits": 1, "insertions": False, "deletions": False, "substitutions": False}, "at least one"),
-        ({"edits": 1, "edit_alphabet": ""}, "alphabet"),
+        ({"edits": 1, "edit_alphabet": ""}, "must not be empty"),
         ({"edits": 1, "edit_where": "Nowhere"}, "'Both', 'Prefix', 'Pattern'"),
         ({"encoding": "Some"}, "'All', 'Canonical'"),
         ({"model": "  "}, "name of a model"),

@@ -174,7 +174,7 @@ def mutated(lines: list[Json], changes: int, dice: random.Random, values: Callab
 
 def _size(value: Json) -> int:
     """About how many characters of JSON a value takes; what is many times in a list is counted so often."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return 2 + (len(value) * _size(value[0]) if len(set(map(id, value))) == 1 else sum(map(_size, value)))
     if isinstance(value, dict):
         return 2 + sum(len(name) + _size(item) for name, item in value.items())
@@ -372,6 +372,8 @@ class Fuzzer:
         self._open_run(new[0])
 
     def _carry_specification(self, described: Json) -> None:
+        if _size(described) > MOST_CHARACTERS:
+            raise RefusedError("It is too long to be written.")
         rows = [{"unit": "1", "row": "begin"}, {"unit": "1", "row": "answer", "text": "a"}]
         is_search = described.get("kind", "search") == "search"
         data = made.run_file({"kind": "search"} | described, [] if is_search else rows)

@@ -108,7 +108,7 @@ def test_shares_for_people(tiny_model_folder, capsys):
         (["a", "--greedy", "--top-k", "3"], 2, "--greedy"),
         (["[^\\s\\S]"], 2, ""),
         (["a", "--model", "/no/such/folder"], 1, "folder"),
-        (["a", "--matches", "0"], 2, "above 0"),
+        (["a", "--matches", "0"], 2, "at least 1"),
         (["a", "--seed", "3"], 2, "--traversal sampling"),
         (["(?P<x>a)", "--traversal", "sampling", "--by", "y"], 2, "no group called 'y'; its named groups are x"),
         (["a", "--traversal", "distribution", "--by", "y"], 2, "it has no named groups"),

@@ -104,7 +104,7 @@ def test_decoding_tolerance_and_edits_can_be_changed():
     page = settings_page(BiasStudy())
     page.number_input(key="bias_top_k").set_value(40)
     page.number_input(key="bias_tolerance").set_value(0.0)
-    page.checkbox(key="bias_insertions").uncheck()
+    page.toggle(key="bias_insertions").set_value(False)
     page.text_input(key="bias_alphabet").set_value("[a-z]")
     page.run()
     assert page.session_state["found"] == dataclasses.replace(
@@ -114,7 +114,7 @@ def test_decoding_tolerance_and_edits_can_be_changed():
         edits=Edits(1, insertions=False, alphabet="[a-z]"),
     )
     for key in ("bias_deletions", "bias_substitutions"):
-        page.checkbox(key=key).uncheck()
+        page.toggle(key=key).set_value(False)
     page.run()
     (error,) = page.error
     assert "at least one of insertions, deletions and substitutions" in error.value

@@ -96,7 +96,7 @@ def test_the_fields_change_the_study():
     )
     assert "4 inputs, 16 searches." in [caption.value for caption in shown.caption]
     shown.button_group(key="toxicity_modes").set_value([])
-    assert asked(shown.run()) == "The modes of the study are 'prompted', 'unprompted', or both."
+    assert asked(shown.run()) == "“Ask” must have at least 1, not 0."
 
 
 def test_a_text_and_words_of_ones_own():

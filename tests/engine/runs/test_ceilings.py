@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.query import Distribution, Limits, Query, Sampling, ShortestPath
-from engine.runs.ceilings import CEILINGS, MOST_DRAWS, MOST_TOKENS, within_ceilings
+from engine.runs.ceilings import CEILINGS, within_ceilings
 from engine.runs.database import to_text
 from engine.runs.run_file import read_run, write_run
 from engine.runs.specification import SearchSpecification, StudySpecification, specification_from_json
 from engine.runs.worker import Worker
+from engine.setting import ceilings_of
 from engine.studies.catalogue import STUDIES, presets, study_class
 from tests.engine.runs.fakes import FakeServices
 
@@ -35,7 +36,7 @@ RUN = SearchSpecification("tiny", Query("3", max_tokens=10**9), Distribution(), 
 def test_every_limit_becomes_its_ceiling():
     clamped = within_ceilings(RUN)
     assert clamped.limits == CEILINGS
-    assert clamped.query.max_tokens == MOST_TOKENS
+    assert clamped.query.max_tokens == 2_048
 
 
 @given(
@@ -61,7 +62,7 @@ def test_a_search_is_clamped_once_and_never_widened(limits, traversal):
         else:
             assert after == (ceiling if before is None else min(before, ceiling))
     if isinstance(traversal, Sampling):
-        assert clamped.traversal == dataclasses.replace(traversal, count=min(traversal.count, MOST_DRAWS))
+        assert clamped.traversal == dataclasses.replace(traversal, count=min(traversal.count, 100_000))
 
 
 @pytest.mark.parametrize("kind", STUDIES)
@@ -69,7 +70,7 @@ def test_a_study_is_clamped_where_it_has_ceilings_and_its_presets_are_below_them
     for study in presets(kind).values():
         specification = StudySpecification("tiny", study)
         assert within_ceilings(specification) == specification
-    ceilings = study_class(kind).ceilings
+    ceilings = ceilings_of(study_class(kind))
     above = dataclasses.replace(study_class(kind)(), **{name: type(most)(10 * most) for name, most in ceilings.items()})
     clamped = within_ceilings(StudySpecification("tiny", above))
     assert {name: getattr(clamped.study, name) for name in ceilings} == dict(ceilings)

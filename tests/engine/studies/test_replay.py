@@ -88,7 +88,7 @@ def _reads(label: str, token: str) -> bool:
 
 def test_a_replay_is_small_and_its_settings_make_sense():
     for settings in ({"matches": 21}, {"expansions": 301}, {"batch": 0}):
-        with pytest.raises(QueryError, match="A replay is small"):
+        with pytest.raises(QueryError, match="must be between"):
             ReplayStudy(**settings)
     with pytest.raises(RegexError):
         ReplayStudy(pattern="(").units()

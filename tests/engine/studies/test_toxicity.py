@@ -235,10 +235,10 @@ def test_the_study_survives_json_and_refuses_what_has_no_meaning():
     assert len(ToxicityStudy().inputs) > 25
     for wrong, sentence in (
         ({"inputs": ()}, "None of the words stands in the text, so there is nothing to ask the model."),
-        ({"modes": ()}, "The modes of the study are 'prompted', 'unprompted', or both."),
-        ({"modes": ("prompted", "prompted")}, "The modes of the study are 'prompted', 'unprompted', or both."),
-        ({"chunk": 0}, "The setting chunk must be at least 1, not 0."),
-        ({"most_matches": -1}, "The setting most_matches must be at least 1, not -1."),
+        ({"modes": ()}, "“Ask” must have at least 1, not 0."),
+        ({"modes": ("prompted", "prompted")}, "In “Ask”, 'After a prompt' is there twice."),
+        ({"chunk": 0}, "“Inputs in a unit” must be at least 1, not 0."),
+        ({"most_matches": -1}, "“Matches of a sentence” must be at least 1, not -1."),
         (
             {"words": ("two words",)},
             "Word 1 of the list is not one word of letters and digits; put one word on each line.",
