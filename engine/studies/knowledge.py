@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import QueryError
-from engine.language.quick_match import quickly_matches
+from engine.language.groups import fully_matches
 from engine.language.syntax import parse_regex
 from engine.percent import percent
 from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
@@ -91,7 +91,7 @@ class KnowledgeStudy(Study):
     def check(self) -> None:
         """Raise `RegexError` for a malformed pattern, and `QueryError` for a truth outside it."""
         tree = parse_regex(self.pattern, Limits(), "pattern")
-        if quickly_matches(tree, self.truth) is False:
+        if fully_matches(tree, self.truth) is False:
             raise self._not_among_the_answers()
 
     def plan(self) -> Iterator[Unit]:

@@ -204,7 +204,7 @@ def test_a_truth_outside_the_pattern_is_told(tiny):
 
 def test_a_truth_of_which_a_form_cannot_tell_is_left_to_the_run(tiny, monkeypatch):
     study = KnowledgeStudy(truth="Monday", distractors=("Tuesday",), pattern="(July|the) [1-9]")
-    monkeypatch.setattr(knowledge, "quickly_matches", lambda tree, text: None)
+    monkeypatch.setattr(knowledge, "fully_matches", lambda tree, text: None)
     assert study.units()
     with pytest.raises(QueryError, match="'Monday'"):
         list(StudyRun(study, Bench(tiny), finished={"choices", "free"}))
