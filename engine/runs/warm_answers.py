@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from engine.errors import RelensError
-from engine.runs.warm_pool import WarmPool
+from engine.language.isolation import IsolatedPool
 
 Answer = TypeVar("Answer")
 
@@ -50,7 +50,7 @@ class WarmAnswers(Generic[Answer]):
         waits: bool = False,
         call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
     ) -> None:
-        self._new_pool = partial(WarmPool, target, pool_size, easy={}, warm_up=warm_up, subject=work)
+        self._new_pool = partial(IsolatedPool, target, pool_size, spare=True, warm_up=warm_up, subject=work)
         self._pool = self._new_pool() if call is None and not waits else None
         self._closed = False
         self._call = call or self._call_pool

@@ -126,7 +126,7 @@ def test_a_bug_is_a_sentence_for_the_page():
 
     previewer = Previewer(pool_size=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.runs.warm_pool.WarmPool.call", fail)
+        patch.setattr("engine.language.isolation.IsolatedPool.call", fail)
         with pytest.raises(RelensError, match="The preview failed inside Relens"):
             previewer.preview(Query("a"), "bytes")
     previewer.close()
