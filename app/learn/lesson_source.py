@@ -13,7 +13,7 @@ from app.latest import Latest
 from app.shared import shared
 from engine.errors import NotFetchedError, RelensError
 from engine.learn.steps import Lesson, LessonOptions
-from engine.runs.lessons import Lessons
+from engine.runs.learning import Lessons
 
 #: Pattern, model and options.
 LessonQuestion = tuple[str, str, LessonOptions]
@@ -28,7 +28,7 @@ class LessonAnswer:
 
 
 class LessonMaker(Protocol):
-    """What makes lessons: `engine.runs.lessons.Lessons`, or a test's stand-in."""
+    """What makes lessons: `engine.runs.learning.Lessons`, or a test's stand-in."""
 
     def lesson(self, pattern: str, model: str, options: LessonOptions) -> Lesson:
         """The lesson of a pattern."""

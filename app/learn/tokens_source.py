@@ -14,7 +14,7 @@ from app.picture import Picture
 from app.shared import shared
 from engine.errors import NotFetchedError, RelensError
 from engine.learn.text_encodings import TextEncodings
-from engine.runs.text_encodings import TextEncoder
+from engine.runs.learning import TextEncoder
 
 #: Text and model.
 TextQuestion = tuple[str, str]
@@ -30,7 +30,7 @@ class TextAnswer:
 
 
 class EncodingSource(Protocol):
-    """What finds encodings: `engine.runs.text_encodings.TextEncoder`, or a test's stand-in."""
+    """What finds encodings: `engine.runs.learning.TextEncoder`, or a test's stand-in."""
 
     def encodings(self, text: str, model: str) -> TextEncodings:
         """The encodings of a text."""

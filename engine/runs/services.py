@@ -124,10 +124,10 @@ class EngineServices:
         import engine.search_run  # noqa: F401
 
     def likely_model(self) -> str | None:
-        """The first model of the catalogue that is on this machine: nobody has asked for anything from the hub."""
-        from engine.models.catalogue import Kind, available_models
+        """See `engine.models.catalogue.likely_model`."""
+        from engine.models.catalogue import likely_model
 
-        return next((entry.name for entry in available_models() if entry.kind is not Kind.HUB), None)
+        return likely_model()
 
     def check_model(self, name: str) -> None:
         """Refuse what the operator does not allow, and what is no model's name."""

@@ -12,12 +12,12 @@ from engine.errors import EmptyLanguageError, LimitError, RegexError
 from engine.language.compile import compile_regex
 from engine.learn.cuts import CutReasons
 from engine.learn.growth import LONGEST_TEXT, growth
+from engine.learn.jobs import lesson_job
 from engine.learn.lesson import lesson, lesson_query
-from engine.learn.lessons import lesson_job, lesson_payload
 from engine.learn.steps import STAGES, Lesson, LessonOptions
 from engine.pictures.labels import tokens_label
 from engine.query import Encoding, Limits
-from engine.runs.lessons import Lessons
+from engine.runs.learning import LESSON_LIMITS, Lessons
 from engine.tokens.compiled import compile_query
 from engine.tokens.encoded import encodings
 from tests.engine.learn.languages import PATTERNS
@@ -307,8 +307,7 @@ class TestGrowth:
 
 
 def test_the_job_of_a_child_takes_and_gives_json(monkeypatch, byte_tokenizer):
-    monkeypatch.setattr("engine.learn.lessons._tokenizer", lambda name: byte_tokenizer)
-    assert lesson_job({}) == {}
+    monkeypatch.setattr("engine.learn.jobs.tokenizer_for_page", lambda name: byte_tokenizer)
     asked = []
 
     def call(payload):
@@ -320,4 +319,6 @@ def test_the_job_of_a_child_takes_and_gives_json(monkeypatch, byte_tokenizer):
     assert first == lesson("ab", byte_tokenizer, EDITED)
     assert lessons.lesson("ab", "bytes", EDITED) is first
     assert len(asked) == 1
-    assert asked[0] == lesson_payload("ab", "bytes", EDITED, Limits.from_json(asked[0]["limits"]))
+    assert asked[0] == {"pattern": "ab", "model": "bytes"} | {
+        name: record.to_json() for name, record in (("options", EDITED), ("limits", LESSON_LIMITS))
+    }

@@ -103,7 +103,7 @@ def test_previews_in_child_processes(model_folder, byte_tokenizer):
 def counting_previewer(byte_tokenizer, calls: list[str]) -> Previewer:
     def call(payload):
         calls.append(payload["query"]["pattern"])
-        return {"preview": preview_query(Query.from_json(payload["query"]), byte_tokenizer).to_json()}
+        return {"answer": preview_query(Query.from_json(payload["query"]), byte_tokenizer).to_json()}
 
     return Previewer(call=call)
 
