@@ -75,7 +75,7 @@ class Study(Record):
         """The study back from `to_json`; of `Study` itself, whichever its kind says. Raises `QueryError`."""
         if cls is not Study:
             return super().from_json(data)
-        from engine.studies.catalogue import study_class  # which imports this module
+        from engine.studies.catalogue import study_class
 
         if not isinstance(data, Mapping):
             raise QueryError(f"A study is described by a JSON object, not by {type(data).__name__}.")
