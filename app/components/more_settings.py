@@ -11,7 +11,7 @@ _UNTOUCHED = Form()
 
 
 def more_settings() -> None:
-    """The settings for who knows what they are after."""
+    """Advanced settings."""
     form = held_form()
     with st.popover("More", icon=":material/tune:", key="more_settings", help="Settings that few questions need."):
         decoding, reading, limits = st.container(width=760).columns(3, gap="medium")

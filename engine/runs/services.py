@@ -160,10 +160,10 @@ class EngineServices:
     ) -> RunningSearch:
         """See `engine.studies.study.StudyRun`; only of files that the operator allows."""
         from engine.studies.allowed_files import check_files
-        from engine.studies.study import Bench, StudyRun
+        from engine.studies.study import StudyContext, StudyRun
 
         check_files(specification.study)
-        return StudyRun(specification.study, Bench(model, self._compiler.until(stop), stop), finished)
+        return StudyRun(specification.study, StudyContext(model, self._compiler.until(stop), stop), finished)
 
     def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:
         """See `engine.models.inspect.inspect_tokens`."""

@@ -49,7 +49,7 @@ class Unit(Record):
 
 
 @dataclass(frozen=True)
-class Bench:
+class StudyContext:
     """What a unit works with. compiler: as in `search`; stop: whether to leave off."""
 
     model: LanguageModel
@@ -67,7 +67,7 @@ class Study(Record):
     #: What it is called, and what it finds out, for people.
     title: ClassVar[str]
     question: ClassVar[str]
-    #: Whether it asks the language model of the bench; a study that trains a model of its own does not.
+    #: Whether it asks the language model of the context; a study that trains a model of its own does not.
     needs_model: ClassVar[bool] = True
 
     @classmethod
@@ -107,11 +107,11 @@ class Study(Record):
         return units
 
     @abstractmethod
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of one unit as they are found, without "unit"; None now and then while nothing is found.
 
         Between two of them there is at most a forward or two, so that a stop is noticed soon. What ends early because
-        `bench.stop` says so is not done. Raises the errors of the engine.
+        `context.stop` says so is not done. Raises the errors of the engine.
         """
 
     def files(self) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ class Study(Record):
     def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Raise `ModelError` where what is done cannot be gone on with here: it was done with another model.
 
-        rows: those found so far. The model of the bench is looked at by whoever loads it; a study that names a model
+        rows: those found so far. The model of the context is looked at by whoever loads it; a study that names a model
         itself looks at that one.
         """
 
@@ -129,7 +129,7 @@ class Study(Record):
         """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
         return ()
 
-    def put_away(self) -> None:
+    def close(self) -> None:
         """Give back what was kept from one unit for the next; called when no more of them come."""
 
 
@@ -152,12 +152,12 @@ class StudyRun(Polled[Row]):
     """A study in progress, whose results are rows, each with its "unit".
 
     finished: keys of the units that an earlier run has done, which are not done again. Work that was given up in its
-    midst because of `Bench.stop` is no error: the study has stopped.
+    midst because of `StudyContext.stop` is no error: the study has stopped.
     """
 
-    def __init__(self, study: Study, bench: Bench, finished: Collection[str] = ()) -> None:
+    def __init__(self, study: Study, context: StudyContext, finished: Collection[str] = ()) -> None:
         super().__init__()
-        self._bench = bench
+        self._context = context
         self._study = study
         self._units = study.units()
         self._open = [unit for unit in self._units if unit.key not in finished]
@@ -187,7 +187,7 @@ class StudyRun(Polled[Row]):
         except StoppedError:
             self._end("stopped")
         except BaseException:
-            self._study.put_away()
+            self._study.close()
             raise
         else:
             if row is not None:
@@ -197,15 +197,15 @@ class StudyRun(Polled[Row]):
             self._seconds += time.perf_counter() - begun
 
     def _next_row(self) -> Row | None:
-        if self._bench.stop():
+        if self._context.stop():
             raise StoppedError("The study was stopped.")
         if self._unit is None:
             self._unit = self._open.pop(0)
-            self._unit_rows = self._study.carry_out(self._unit, self._bench)
+            self._unit_rows = self._study.carry_out(self._unit, self._context)
             return {UNIT: self._unit.key, ROW: BEGIN}
         for row in self._unit_rows:
             return None if row is None else {UNIT: self._unit.key, **row}
-        if self._bench.stop():
+        if self._context.stop():
             raise StoppedError("The study was stopped.")
         done = {UNIT: self._unit.key, ROW: DONE}
         self._unit = None
@@ -215,7 +215,7 @@ class StudyRun(Polled[Row]):
 
     def _end(self, how: str) -> None:
         self._ended = how
-        self._study.put_away()
+        self._study.close()
 
 
 def done_units(rows: Iterable[Mapping[str, Any]]) -> set[str]:

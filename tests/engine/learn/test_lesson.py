@@ -19,7 +19,7 @@ from engine.pictures.labels import tokens_label
 from engine.query import Encoding, Limits
 from engine.runs.learning import LESSON_LIMITS, Lessons
 from engine.tokens.compiled import compile_query
-from engine.tokens.encoded import encodings
+from engine.tokens.encoded import token_automaton
 from tests.engine.learn.languages import PATTERNS
 
 EDITED = LessonOptions(edits=True)
@@ -91,7 +91,7 @@ class TestLastSteps:
         found = lesson(pattern, byte_tokenizer)
         automaton = compile_regex(pattern)
         for stage, encoding in (("tokens", Encoding.ALL), ("canonical", Encoding.CANONICAL)):
-            engines = encodings(automaton, byte_tokenizer, encoding, Limits())
+            engines = token_automaton(automaton, byte_tokenizer, encoding, Limits())
             assert is_isomorphic(last(found, stage).graph, engines, byte_tokenizer), stage
 
     @pytest.mark.parametrize("pattern", ["The ((cat)|(dog))", "caf(é|e)s?", "I'm (sure|fine)", "cab|ab"])
@@ -127,7 +127,7 @@ class TestShortcuts:
             assert ends(mark for mark in each.arcs if mark.style == "new") == walked != set()
             shown += len(walked)
             assert sum(arc.count for arc in each.graph.arcs) == each.sizes.arcs == shown
-        everything = encodings(automaton, byte_tokenizer, Encoding.ALL, Limits())
+        everything = token_automaton(automaton, byte_tokenizer, Encoding.ALL, Limits())
         assert shown == everything.arc_count
 
     def test_the_encodings_counted_are_those_there_are(self, byte_tokenizer):
