@@ -1,12 +1,6 @@
-"""Previews computed beside the page, so that no keystroke waits for a hostile pattern.
+"""Previews computed beside the page (`app.answers`), so that no keystroke waits for a hostile pattern.
 
-Somebody types `(a|aa){500}b`, a character at a time. Each version is a preview that may take seconds, and only the
-last one matters. So a browser session has one `LivePreview`, which answers at once with whatever it has (`app.latest`):
-
-    ask(query)  ->  ready(preview, pictures)  |  refused(error)  |  pending
-
-The work is done by a few threads shared by all sessions, which only wait for the limited child processes of
-`engine.runs.preview` and for `dot`. One session holds one thread, and therefore one child, at most.
+ask(query)  ->  Answer(Drawn(preview, pictures))  |  Answer(error=...)  |  pending
 """
 
 from __future__ import annotations
@@ -15,9 +9,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.latest import Latest
+from app.answers import Answer, Latest
 from app.picture import Picture, picture_of
-from engine.errors import RelensError
 from engine.query import Limits, Query
 from engine.runs.preview import Preview
 
@@ -40,19 +33,6 @@ class Drawn:
     preview: Preview
     language: Picture
     tokens: Picture | None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What is known of a question by now: `drawn`, or `error`, or neither while it is being worked on."""
-
-    drawn: Drawn | None = None
-    error: RelensError | None = None
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether the work goes on."""
-        return self.drawn is None and self.error is None
 
 
 def draw(query: Query, preview: Preview, most_states: int | None = None, executor: Executor | None = None) -> Drawn:
@@ -79,27 +59,22 @@ class LivePreview:
     def __init__(self, source: PreviewSource, executor: Executor, drawers: Executor | None = None) -> None:
         self._source = source
         self._drawers = drawers
-        self._latest: Latest[_Question, Answer] = Latest(self._answer, executor, lasting=_lasting)
+        self._latest: Latest[_Question, Drawn] = Latest(
+            self._drawn, executor, subject="The preview", is_lasting=_is_lasting
+        )
 
-    def ask(self, query: Query, model: str, wait: float = 0.0, most_states: int | None = None) -> Answer:
+    def ask(self, query: Query, model: str, wait: float = 0.0, most_states: int | None = None) -> Answer[Drawn]:
         """What is known of `query` after at most `wait` seconds; starts the work where that is needed.
 
         most_states: how many states a picture may have, None for all that the preview has.
         """
-        return self._latest.ask((query, model, most_states), wait) or Answer()
+        return self._latest.ask((query, model, most_states), wait)
 
-    def _answer(self, question: _Question) -> Answer:
+    def _drawn(self, question: _Question) -> Drawn:
         query, model, most_states = question
-        try:
-            return Answer(
-                drawn=draw(query, self._source.preview(query, model, PREVIEW_LIMITS), most_states, self._drawers)
-            )
-        except RelensError as error:
-            return Answer(error=error)
-        except Exception as error:  # a bug of ours must not leave the session waiting for ever
-            return Answer(error=RelensError(f"The preview failed: {type(error).__name__}."))
+        return draw(query, self._source.preview(query, model, PREVIEW_LIMITS), most_states, self._drawers)
 
 
-def _lasting(answer: Answer) -> bool:
+def _is_lasting(answer: Answer[Drawn]) -> bool:
     """Whether the answer stays what it is: tokens that are missing now may have been fetched when one asks again."""
-    return answer.drawn is None or answer.drawn.tokens is not None
+    return answer.value is None or answer.value.tokens is not None

@@ -1,4 +1,4 @@
-"""The settings of a study checked beside the page, for one browser session.
+"""The settings of a study checked beside the page (`app.answers`), for one browser session.
 
 Somebody types a pattern that takes seconds to judge. The page has nothing to show before it knows, so it waits, but not
 for long; and the same session is given no second child while the first is still at work:
@@ -10,12 +10,12 @@ for long; and the same session is given no second child while the first is still
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import Executor, Future
-from concurrent.futures import TimeoutError as NotYetError
-from concurrent.futures import wait as wait_for
+import json
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from app.answers import Latest
 from engine.runs.study_checks import Checked
 from engine.studies.study import Study
 
@@ -30,26 +30,33 @@ class Checker(Protocol):
         """What the settings of the study come to."""
 
 
+@dataclass(frozen=True)
+class _Settings:
+    """A study as a question: some have fields that cannot be hashed."""
+
+    text: str
+    study: Study = field(compare=False)
+
+
 class StudyCheck:
     """The checks of one browser session, one after the other. executor: its threads wait for the children."""
 
     def __init__(self, checker: Checker, executor: Executor) -> None:
-        self._checker = checker
-        self._executor = executor
-        self._last: Future[Checked] | None = None
+        # A file may have changed since, so nothing lasts; the children remember what does not change.
+        self._latest: Latest[_Settings, Checked] = Latest(
+            lambda settings: checker.check(settings.study),
+            executor,
+            subject="The check of the settings",
+            is_lasting=lambda answer: False,
+            remembered=1,
+        )
 
     def check(self, study: Study, wait: float = WAIT_SECONDS) -> Checked | None:
         """What the settings of the study come to; None where that is not known after `wait` seconds.
 
         Raises what `StudyChecks.check` raises.
         """
-        deadline = time.monotonic() + wait
-        if self._last is not None:
-            self._last.cancel()
-            if wait_for([self._last], wait).not_done:
-                return None
-        self._last = self._executor.submit(self._checker.check, study)
-        try:
-            return self._last.result(max(0.0, deadline - time.monotonic()))
-        except NotYetError:
-            return None
+        answer = self._latest.ask(_Settings(json.dumps(study.to_json()), study), wait)
+        if answer.error is not None:
+            raise answer.error
+        return answer.value

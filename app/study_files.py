@@ -1,22 +1,19 @@
 """The rows of a study as a CSV or Parquet file.
 
 Rows of one study tell different things: one kind has a text where another has a number, and some hold lists. A table
-has one type a column, so here a column that is not all numbers, or all truths, is text, and what is nested is JSON in
-it. CSV goes through `engine.runs.export`, which keeps a spreadsheet from running what a model wrote. Where words are
-masked on the page they are in the file too, and the file's name says so.
+has one type a column, so `engine.runs.parquet` makes text of a column that is not all numbers, or all truths, and what
+is nested is JSON. CSV goes through `engine.runs.export`, which keeps a spreadsheet from running what a model wrote.
+Where words are masked on the page they are in the file too, and the file's name says so.
 """
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import pyarrow
-from pyarrow import parquet
-
 from engine.runs.export import export_rows
+from engine.runs.parquet import write_parquet
 from engine.studies.masking import Masker
 
 StudyFormat = Literal["csv", "json", "parquet"]
@@ -35,7 +32,8 @@ def study_file(rows: Sequence[Mapping[str, Any]], format: StudyFormat, mask: Mas
     if mask is not None:
         rows = list(mask.rows(rows))
     if format == "parquet":
-        return _parquet([_flat(row) for row in rows])
+        flat = [_flat(row) for row in rows]
+        return write_parquet(flat, list(dict.fromkeys(name for row in flat for name in row)))
     if format == "csv":
         return export_rows([_flat(row) for row in rows], "csv")
     return export_rows(rows, format)
@@ -46,26 +44,3 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
         _RENAMED.get(name, name): json.dumps(value) if isinstance(value, (list, tuple, Mapping)) else value
         for name, value in row.items()
     }
-
-
-def _parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: _column([row.get(name) for row in rows]) for name in names}
-    buffer = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), buffer)
-    return buffer.getvalue()
-
-
-def _column(values: list[Any]) -> pyarrow.Array:
-    kinds = {type(value) for value in values if value is not None}
-    for allowed, type_ in (({bool}, pyarrow.bool_()), ({int}, pyarrow.int64()), ({int, float}, pyarrow.float64())):
-        if kinds and kinds <= allowed:
-            return pyarrow.array(values, type_)
-    return pyarrow.array([_text(value) for value in values], pyarrow.string())
-
-
-def _text(value: Any) -> str | None:
-    if value is None:
-        return None
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text.encode(errors="replace").decode()

@@ -34,14 +34,15 @@ def study_python(specification: StudySpecification, mask: Masker | None = None) 
     if settings:
         lines = [f"        {key!r}: {value!r}," for key, value in settings.items()]
         built = "\n".join([f"{name}.from_json(", "    {", *lines, "    }", ")"])
+    model = f"load_model({specification.model!r})" if study.needs_model else None
     return remark + "\n".join(
         [
             *(["from engine import load_model"] if study.needs_model else []),
             f"from {home} import {name}",
-            "from engine.studies.study import Bench, StudyRun",
+            "from engine.studies.study import StudyContext, StudyRun",
             "",
             f"study = {built}",
-            f"run = StudyRun(study, Bench({f'load_model({specification.model!r})' if study.needs_model else None}))",
+            f"run = StudyRun(study, StudyContext({model}))",
             "rows = list(run)",
             "for sentence in study.verdict(rows):",
             "    print(sentence)",

@@ -21,7 +21,7 @@ from engine.models.batching import BatchSizer
 from engine.models.scoring import ScoringCounts
 from engine.polling import Polled
 from engine.query import Limits, Query, Record, ShortestPath, Traversal
-from engine.question import Question, begins
+from engine.query_execution import QueryExecution, begins
 from engine.tokens.compiled import Compiler, compile_query
 from engine.traversal.results import Match, Progress
 from engine.traversal.scheduler import Beginning, Scheduler
@@ -146,9 +146,9 @@ class ManyRun(Polled[Answer]):
         found, ended, refused = self._scheduler.step(self._wanted)
         for number, match in found:
             asked = self._open[number]
-            asked.matches.append(asked.question.describe(match, time.perf_counter() - asked.begun))
+            asked.matches.append(asked.execution.describe(match, time.perf_counter() - asked.begun))
         for number, search in ended:
-            self._open[number].question.close(search)
+            self._open[number].execution.close(search)
             self._open[number].searches -= 1
         for number, error in refused:
             self._open[number].error = error
@@ -166,20 +166,20 @@ class ManyRun(Polled[Answer]):
         asked = self._open[number]
         if asked.error is not None:
             return "refused"
-        if asked.question.wanted is not None and asked.question.wanted <= 0:
+        if asked.execution.wanted is not None and asked.execution.wanted <= 0:
             return "matches"
         most = self._limits.expansions
         if most is not None and self._account(number, "").expansions >= most:
             return "expansions"
-        return asked.question.ending if asked.all_begun and not asked.searches else ""
+        return asked.execution.ending if asked.all_begun and not asked.searches else ""
 
     def _wanted(self, number: int) -> int | None:
-        return self._open[number].question.wanted
+        return self._open[number].execution.wanted
 
     def _account(self, number: int, ended: str) -> Progress:
         asked = self._open[number]
         seconds = time.perf_counter() - asked.begun
-        return asked.question.progress(
+        return asked.execution.progress(
             self._scheduler.searches(number), ScoringCounts(), seconds, waiting=0, ended=ended
         )
 
@@ -209,7 +209,7 @@ class ManyRun(Polled[Answer]):
             begun = time.perf_counter()
             try:
                 compiled = compile_query(query, self._model.tokenizer, self._limits, self._compiler)
-                question = Question(self._model, compiled, self._traversal, self._limits)
+                execution = QueryExecution(self._model, compiled, self._traversal, self._limits)
             except StoppedError:  # of this run, and no matter of the query
                 raise
             except RelensError as error:
@@ -218,8 +218,8 @@ class ManyRun(Polled[Answer]):
                 continue
             finally:
                 self._seconds_compile += time.perf_counter() - begun
-            asked = self._open[number] = _Open(question, begun)
-            for beginning in question.beginnings():
+            asked = self._open[number] = _Open(execution, begun)
+            for beginning in execution.beginnings():
                 asked.searches += 1
                 yield number, beginning
             asked.all_begun = True
@@ -229,7 +229,7 @@ class ManyRun(Polled[Answer]):
 class _Open:
     """A query under way. searches: how many have begun, or are about to, and have not ended."""
 
-    question: Question
+    execution: QueryExecution
     begun: float
     matches: list[Match] = field(default_factory=list)
     searches: int = 0

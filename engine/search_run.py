@@ -19,7 +19,7 @@ from engine.errors import RelensError
 from engine.models.batching import BatchSizer
 from engine.polling import Polled
 from engine.query import Limits, Query, ShortestPath, Traversal
-from engine.question import Question, begins
+from engine.query_execution import QueryExecution, begins
 from engine.tokens.compiled import CompiledQuery, Compiler, compile_query
 from engine.traversal.results import Match, Progress
 from engine.traversal.scheduler import Scheduler
@@ -67,10 +67,10 @@ class SearchRun(Polled[Match]):
         self._limits = limits
         self._stop_requested = stop
         self._seconds = 0.0
-        self._question = Question(model, compiled, traversal, limits)
+        self._execution = QueryExecution(model, compiled, traversal, limits)
         self._scorer = model.scorer(begin_of_text=begins(model, compiled.query), pool_bytes=limits.pool_bytes)
         self._scheduler = Scheduler(
-            ((None, begin) for begin in self._question.beginnings()), self._scorer, BatchSizer(model.device)
+            ((None, begin) for begin in self._execution.beginnings()), self._scorer, BatchSizer(model.device)
         )
         self._raise(self._scheduler.take_refused())
         # The one search of a best-first traversal can still be asked about when it has ended.
@@ -80,7 +80,7 @@ class SearchRun(Polled[Match]):
     @property
     def progress(self) -> Progress:
         """The account so far; seconds are seconds of work, not of waiting between two calls."""
-        return self._question.progress(
+        return self._execution.progress(
             self._scheduler.searches(None),
             self._scorer.counts,
             self._seconds,
@@ -101,15 +101,15 @@ class SearchRun(Polled[Match]):
         begun = time.perf_counter()
         self._ended = self._limit_reached()
         if not self._ended:
-            found, ended, refused = self._scheduler.step(lambda _: self._question.wanted)
+            found, ended, refused = self._scheduler.step(lambda _: self._execution.wanted)
             self._raise(refused)
             for _, match in found:
                 seconds = self.compiled.seconds + self._seconds + time.perf_counter() - begun
-                self._ready.append(self._question.describe(match, seconds))
+                self._ready.append(self._execution.describe(match, seconds))
             for _, search in ended:
-                self._question.close(search)
+                self._execution.close(search)
             if self._scheduler.finished:
-                self._ended = self._question.ending
+                self._ended = self._execution.ending
         self._seconds += time.perf_counter() - begun
 
     def _raise(self, refused: list[tuple[None, RelensError]]) -> None:
@@ -120,10 +120,10 @@ class SearchRun(Polled[Match]):
         limits = self._limits
         if self._stop_requested():
             return "stopped"
-        if (wanted := self._question.wanted) is not None and wanted <= 0:
+        if (wanted := self._execution.wanted) is not None and wanted <= 0:
             return "matches"
         if limits.expansions is not None:
-            account = self._question.account(self._scheduler.searches(None))
+            account = self._execution.account(self._scheduler.searches(None))
             if account.expansions >= limits.expansions:
                 return "expansions"
         if limits.seconds is not None and self.compiled.seconds + self._seconds >= limits.seconds:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.answers import Answer
 from app.components.automata import automata
 from app.components.boundary_help import boundary_help
 from app.components.edit_settings import edit_settings
@@ -19,7 +20,7 @@ from app.components.run_buttons import restoring_link, run_buttons
 from app.components.ticker import ticker
 from app.components.verdict import complaint, verdict
 from app.form import Form
-from app.live_preview import Answer, Drawn
+from app.live_preview import Drawn
 from app.services import Services, live_preview
 from engine.errors import ModelError, QueryError, RegexError, RelensError
 from engine.runs.records import RunRecord
@@ -67,13 +68,13 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
             specification.query, specification.model, wait=_WAIT_SECONDS, most_states=most_states
         )
         problem = answer.error or problem
-    if answer.drawn is not None:
-        st.session_state["last_drawn"] = answer.drawn
+    if answer.value is not None:
+        st.session_state["last_drawn"] = answer.value
 
     with sentence:
         verdict(form, answer, problem)
-        if answer.drawn is not None:
-            boundary_help(form, answer.drawn.preview, shown)
+        if answer.value is not None:
+            boundary_help(form, answer.value.preview, shown)
     if isinstance(problem, RegexError) and problem.part in places:
         with places[problem.part]:
             complaint(problem)
@@ -88,7 +89,7 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
     with right:
         explanation(drawn.preview if drawn else None)
     with pictures:
-        automata(services, drawn, form.model, fresh=answer.drawn is not None)
+        automata(services, drawn, form.model, fresh=answer.value is not None)
 
 
 def _specification(form: Form) -> tuple[SearchSpecification | None, RelensError | None]:

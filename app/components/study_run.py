@@ -110,7 +110,7 @@ def _findings(
     findings(shown)
     downloads(services, view, run, specification, found, shown)
     show_figures(services, view, run, specification.study, shown)
-    waits = view.beside(services, run, specification.study, counting_rows(found))
+    waits = view.draw_details(services, run, specification.study, counting_rows(found))
     show_tables(shown)
     return waits
 

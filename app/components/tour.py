@@ -12,6 +12,7 @@ from typing import NoReturn
 import streamlit as st
 
 from app import links
+from app.answers import Answer
 from app.components.automaton_view import automaton_view
 from app.components.explanation import explanation
 from app.components.frame import ASSETS
@@ -20,7 +21,7 @@ from app.components.ticker import ticker
 from app.components.verdict import verdict
 from app.form import DEFAULT_MODEL, Form
 from app.gallery import load_gallery
-from app.live_preview import Answer
+from app.live_preview import Drawn
 from app.places import AUTOMATA as AUTOMATA_PLACE
 from app.services import Services, live_preview
 from app.text import as_html
@@ -180,10 +181,10 @@ def _live(services: Services, picture: str) -> str:
     answer, problem = _asked(services, form)
     if picture == TYPE:
         verdict(form, answer, problem)
-        if answer.drawn is not None:
-            explanation(answer.drawn.preview)
-    elif answer.drawn is not None:
-        sides = (("Characters", answer.drawn.language, 150), ("Tokens", answer.drawn.tokens, 280))
+        if answer.value is not None:
+            explanation(answer.value.preview)
+    elif answer.value is not None:
+        sides = (("Characters", answer.value.language, 150), ("Tokens", answer.value.tokens, 280))
         for name, drawn, height in sides:
             st.caption(name)
             automaton_view(
@@ -196,12 +197,12 @@ def _live(services: Services, picture: str) -> str:
             )
     elif problem is not None:
         st.caption("What you wrote has no automaton yet. Go back a step and mend it.")
-    pending = bool(form.pattern) and problem is None and answer.drawn is None
+    pending = bool(form.pattern) and problem is None and answer.value is None
     ticker(_LOOK_AGAIN if pending else None, key="tour_looking")
     return kept
 
 
-def _asked(services: Services, form: Form) -> tuple[Answer, RelensError | None]:
+def _asked(services: Services, form: Form) -> tuple[Answer[Drawn], RelensError | None]:
     if not form.pattern:
         return Answer(), None
     try:

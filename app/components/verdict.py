@@ -6,9 +6,10 @@ import re
 
 import streamlit as st
 
+from app.answers import Answer
 from app.components.messages import show_error
 from app.form import Form
-from app.live_preview import Answer
+from app.live_preview import Drawn
 from app.text import as_html, as_markdown, caret_excerpt, shortened, visible
 from engine.errors import RegexError, RelensError
 from engine.runs.preview import Preview
@@ -16,7 +17,7 @@ from engine.runs.preview import Preview
 _EXAMPLES_SHOWN = 3
 
 
-def verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:
+def verdict(form: Form, answer: Answer[Drawn], problem: RelensError | None) -> None:
     """Show it; `problem` wins over `answer`."""
     if problem is not None:
         complaint(problem)
@@ -24,13 +25,13 @@ def verdict(form: Form, answer: Answer, problem: RelensError | None) -> None:
     if not form.pattern:
         st.html('<div class="relens-verdict"><span class="label">Write a pattern, or open an example.</span></div>')
         return
-    if answer.drawn is None:
+    if answer.value is None:
         st.html(
             '<div class="relens-verdict" data-pending="1"><span class="label">Working out the automaton …</span></div>'
         )
         return
-    st.html(verdict_html(answer.drawn.preview, form.prefix))
-    for note in answer.drawn.preview.notes:
+    st.html(verdict_html(answer.value.preview, form.prefix))
+    for note in answer.value.preview.notes:
         st.caption(as_markdown(note))
 
 

@@ -1,6 +1,6 @@
 """The page of lessons: a pattern, and one operation a step from it to the automaton of a model's tokens.
 
-All of it is one fragment. A lesson is made beside the page (`app.learn.lesson_source`); while a new one is made, the
+All of it is one fragment. A lesson is made beside the page (`app.learn.sources`); while a new one is made, the
 one before stays, so that typing does not blink.
 """
 
@@ -22,9 +22,9 @@ from app.form import one_line
 from app.glossary import term
 from app.learn.decoder_step import decoder_step
 from app.learn.lesson_marks import growth_chart, growth_sentence, marks_of, sizes_table, sizes_text
-from app.learn.lesson_source import ask_lesson
 from app.learn.parameters import EDITS, LESSON_MODEL, STEP, TEXT
 from app.learn.parameters import LESSON as PATTERN
+from app.learn.sources import get_lessons
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
 from app.services import Services
@@ -68,21 +68,21 @@ def _lesson(services: Services, models: list[str]) -> None:
     if not pattern:
         _examples("Write a pattern, or take one of these:")
         return
-    answer = ask_lesson((pattern, model, options), _WAIT_SECONDS)
-    if answer is not None and answer.error is not None:
+    answer = get_lessons().ask((pattern, model, options), _WAIT_SECONDS)
+    if answer.error is not None:
         complaint(answer.error)
-    if answer is not None and answer.lesson is not None:
-        st.session_state[_SHOWN] = answer.lesson
+    if answer.value is not None:
+        st.session_state[_SHOWN] = answer.value
     lesson: Lesson | None = st.session_state.get(_SHOWN)
-    if answer is None:
+    if answer.is_pending:
         st.caption("The lesson is being made …" + ("" if lesson is None else " Below is the one before."))
-    elif answer.lesson is None and lesson is not None:
+    elif answer.value is None and lesson is not None:
         st.caption("Below is the lesson of the last pattern that had one.")
     if lesson is not None:
         _show(services, lesson, model)
     else:
         _examples("Or take one of these:")
-    ticker(_LOOK_AGAIN if answer is None else None, key="lesson_looking")
+    ticker(_LOOK_AGAIN if answer.is_pending else None, key="lesson_looking")
 
 
 def _settings(models: list[str]) -> tuple[str, str, LessonOptions]:

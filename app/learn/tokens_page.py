@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.answers import Answer
 from app.components.automaton_view import automaton_view
 from app.components.messages import show_error, show_no_model
 from app.components.pin_button import pin_button
@@ -17,9 +18,9 @@ from app.glossary import term
 from app.learn.parameters import TOKENS_MODEL as MODEL
 from app.learn.parameters import TOKENS_PREFIX as PREFIX
 from app.learn.parameters import TOKENS_TEXT as TEXT
+from app.learn.sources import DrawnText, get_texts
 from app.learn.tokens_drawing import count_sentence, pieces_html
 from app.learn.tokens_runs import PROBABILITIES, SAMPLES, asked
-from app.learn.tokens_source import TextAnswer, ask_text
 from app.present.pinned import page_finding
 from app.services import Services
 from app.setting_fields import SettingFields
@@ -86,14 +87,14 @@ def _text_part(services: Services, models: list[str]) -> None:
                 args=(example,),
                 help="Puts this text into the field.",
             )
-    answer = ask_text((text, model or models[0]), _WAIT_SECONDS) if text else None
+    answer = get_texts().ask((text, model or models[0]), _WAIT_SECONDS) if text else Answer()
     if text:
         _lattice(services, answer, text, model or models[0])
         st.divider()
         _probabilities(services, text, model or models[0], answer)
     else:
         st.caption("Write a text above, or take one of the examples.")
-    ticker(_LOOK_AGAIN if text and answer is None else None, key="tokens_typing")
+    ticker(_LOOK_AGAIN if text and answer.is_pending else None, key="tokens_typing")
 
 
 def _first_text(services: Services) -> tuple[str, str]:
@@ -110,16 +111,16 @@ def _take(example: str) -> None:
     st.session_state[TEXT] = example
 
 
-def _lattice(services: Services, answer: TextAnswer | None, text: str, model: str) -> None:
-    if answer is not None and answer.error is not None:
+def _lattice(services: Services, answer: Answer[DrawnText], text: str, model: str) -> None:
+    if answer.error is not None:
         show_error(answer.error)
         return
-    if answer is not None:
-        st.session_state[_SHOWN] = answer
-    shown: TextAnswer | None = st.session_state.get(_SHOWN)
-    if answer is None:
+    if answer.value is not None:
+        st.session_state[_SHOWN] = answer.value
+    shown: DrawnText | None = st.session_state.get(_SHOWN)
+    if answer.is_pending:
         st.caption("Counting …" + ("" if shown is None else " Below is the text before."))
-    if shown is None or shown.encodings is None or shown.picture is None:
+    if shown is None:
         return
     encodings = shown.encodings
     st.header("The canonical encoding", anchor=False, help=term("canonical"))
@@ -173,7 +174,7 @@ def _alt(encodings: TextEncodings) -> str:
     )
 
 
-def _probabilities(services: Services, text: str, model: str, answer: TextAnswer | None) -> None:
+def _probabilities(services: Services, text: str, model: str, answer: Answer[DrawnText]) -> None:
     st.header(
         "What the model thinks of them",
         anchor=False,
@@ -192,7 +193,7 @@ def _probabilities(services: Services, text: str, model: str, answer: TextAnswer
     fields.draw("matches", second)
     fields.draw("expansions", third)
     specification = None
-    if answer is None or answer.error is None:
+    if answer.error is None:
         specification = _specification(model, fields, text=text, prefix=prefix)
     asked(services, PROBABILITIES, specification)
 

@@ -1,6 +1,6 @@
 """The part of the page on random walks: a histogram that grows, and one walk followed crossing by crossing.
 
-Nothing here needs the model. The walks are drawn in a limited child process (`engine.runs.random_walks`), all of them
+Nothing here needs the model. The walks are drawn in a limited child process (`engine.runs.learning`), all of them
 at once; the page then shows the first hundred, two hundred, ... of them, as they would come in.
 """
 
@@ -35,7 +35,7 @@ from app.text import as_html, as_markdown, visible
 from engine.errors import RelensError
 from engine.learn.random_walks import MOST_DRAWS, Draws, RandomWalks, Walk
 from engine.models.catalogue import available_models
-from engine.runs.random_walks import WalkAnswers
+from engine.runs.learning import WalkAnswers
 
 _FIRST = "The ((cat)|(dog))"
 _AT_A_TIME, _PACE = 100, 0.5

@@ -201,7 +201,7 @@ class CausalTriggersView(MaskedView):
         figures = [_curves(rows, mask), _closest(rows, study, mask)]
         return [figure for figure in figures if figure is not None]
 
-    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
         """The card of one trigger, with what can be asked of the model about it."""
         assert isinstance(study, CausalTriggerStudy)
         found = rows_of(rows, TRIGGER)

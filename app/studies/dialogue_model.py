@@ -184,7 +184,7 @@ class DialogueModelView(StudyView):
         """The thresholds, and the epochs."""
         return [*_thresholds(rows), *_epochs(rows)]
 
-    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
         """The way on, once there is a model."""
         for row in rows_of(rows, MODEL)[-1:]:
             page_link(

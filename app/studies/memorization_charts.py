@@ -21,7 +21,7 @@ from app.charts import BLUE, GREEN, LEGEND, MARGINS, ORANGE, PINK, RED, SKY, Cha
 from app.narrative import duration_text, probability_text
 from app.studies.view import Figure
 from app.text import as_plotly
-from engine.studies.find_words import FindWords
+from engine.studies.find_words import FindWording
 from engine.studies.memorization import SEARCH
 from engine.studies.memorization_findings import Curve, MethodFinding, RecallCurve, best_sampled
 
@@ -42,7 +42,7 @@ class _Line:
     values: Sequence[float]
 
 
-def finds_over_time(curves: Sequence[Curve], found: Sequence[MethodFinding], words: FindWords) -> Figure:
+def finds_over_time(curves: Sequence[Curve], found: Sequence[MethodFinding], words: FindWording) -> Figure:
     """Different finds by seconds, a step line for each method (ReLM figures 5 and 10)."""
     figure = _step_lines([_Line(curve.method, curve.unit == SEARCH, curve.seconds, curve.valid) for curve in curves])
     figure.update_xaxes(title="Seconds of finding", rangemode="tozero")
@@ -54,7 +54,7 @@ def finds_over_time(curves: Sequence[Curve], found: Sequence[MethodFinding], wor
     return Figure(title, sentence, Chart(figure, f"One line for each method. {sentence}"))
 
 
-def _over_time_sentence(curves: Sequence[Curve], found: Sequence[MethodFinding], words: FindWords) -> str:
+def _over_time_sentence(curves: Sequence[Curve], found: Sequence[MethodFinding], words: FindWording) -> str:
     by_unit = {curve.unit: curve for curve in curves}
     search, best = by_unit.get(SEARCH), best_sampled(found)
     if search is None:
@@ -68,7 +68,7 @@ def _over_time_sentence(curves: Sequence[Curve], found: Sequence[MethodFinding],
     return f"{told}, sampling none." if sampled else f"{told}."
 
 
-def throughput(found: Sequence[MethodFinding], words: FindWords) -> Figure:
+def throughput(found: Sequence[MethodFinding], words: FindWording) -> Figure:
     """Different finds a second, with the ratio to the best sampled method (ReLM figure 6)."""
     begun = [one for one in found if one.seconds > 0.0]
     best = best_sampled(begun)
@@ -113,7 +113,7 @@ def throughput(found: Sequence[MethodFinding], words: FindWords) -> Figure:
     return Figure("How fast", sentence, Chart(figure, sentence))
 
 
-def _with_caution(sentence: str, words: FindWords) -> str:
+def _with_caution(sentence: str, words: FindWording) -> str:
     return f"{sentence} {words.caution}" if words.caution else sentence
 
 

@@ -11,7 +11,7 @@ from app.studies.view import Rows, Table
 from app.tables import shown_text
 from app.text import shortened
 from engine.percent import percent
-from engine.studies.find_words import MATCHING, FindWords, find_words
+from engine.studies.find_words import MATCHING, FindWording, find_words
 from engine.studies.memorization import MATCH, SEARCH
 from engine.studies.memorization_findings import MethodFinding
 from engine.studies.study import ROW, UNIT, current_rows
@@ -21,7 +21,7 @@ MOST_LINES = 1_000
 _EXCERPT = 300
 
 
-def methods_table(found: Sequence[MethodFinding], words: FindWords) -> Table:
+def methods_table(found: Sequence[MethodFinding], words: FindWording) -> Table:
     """One line for each method."""
     columns: dict[str, list[Any]] = {
         "Method": [one.method for one in found],

@@ -92,7 +92,7 @@ class PromptCheckView(MaskedView):
         found = rows_of(rows, SCORE)
         return [_table(found, self.mask(study))] if found else []
 
-    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
         """The card of one text."""
         found = rows_of(rows, SCORE)
         if not found:

@@ -108,7 +108,7 @@ class TriggerCheckView(MaskedView):
         found = rows_of(rows, SCORE)[:_MOST_LINES]
         return [_table(found, study.hit_type, self.mask(study))] if found else []
 
-    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
         """The card of one pair."""
         assert isinstance(study, TriggerCheckStudy)
         found = rows_of(rows, SCORE)

@@ -156,7 +156,7 @@ class TriggersView(MaskedView):
         assert isinstance(study, TriggerStudy)
         return tables(rows, study, self.mask(study))
 
-    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
         """The card of one trigger, with what can be asked of the model about it."""
         assert isinstance(study, TriggerStudy)
         found = rows_of(rows, TRIGGER)

@@ -1,11 +1,11 @@
 """What a study's page needs of the study itself; everything else is the same for all (`app.components.study_page`).
 
-    settings     widgets -> the study that they describe
-    switches     widgets -> how the reader wants to see what was found
-    figures      rows -> figures, each with a title and the sentence that it shows
-    tables       rows -> tables
-    beside       what a reader can open and ask about what was found
-    mask         what hides words in all that leaves the page
+    settings       widgets -> the study that they describe
+    switches       widgets -> how the reader wants to see what was found
+    figures        rows -> figures, each with a title and the sentence that it shows
+    tables         rows -> tables
+    draw_details   what a reader can open and ask about what was found
+    mask           what hides words in all that leaves the page
 
 Figures and tables are functions of rows as the store has them, and of the switches; so a page that is followed live,
 one that is opened next year, and a report in a file show the same.
@@ -91,6 +91,6 @@ class StudyView(Protocol):
         """The tables that these rows allow by now."""
         ...
 
-    def beside(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
         """Draw what can be opened of the findings, under the figures; whether it waits for an answer of the worker."""
         return False

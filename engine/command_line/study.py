@@ -31,7 +31,7 @@ from engine.setting import described
 from engine.settings import device_asked_for
 from engine.studies.catalogue import STUDIES, presets, study_class
 from engine.studies.resumed import check_same_model
-from engine.studies.study import ROW, UNIT, Bench, Row, Study, StudyRun, done_units
+from engine.studies.study import ROW, UNIT, Row, Study, StudyContext, StudyRun, done_units
 
 if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
@@ -116,7 +116,7 @@ def study_main(arguments: Sequence[str]) -> int:
             _check_resumed(study, told, model)
             compiler = isolated_compiler(pool_size=1)
             try:
-                run = StudyRun(study, Bench(cast("LanguageModel", model), compiler), done_units(rows))
+                run = StudyRun(study, StudyContext(cast("LanguageModel", model), compiler), done_units(rows))
                 with _opened(options.output) as sink:
                     if options.output is not None and not told:
                         _write([asked if model is None else {**asked, FINGERPRINT: model.fingerprint}], sink)

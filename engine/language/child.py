@@ -74,6 +74,7 @@ class Child:
 
     def __init__(self, target: str, warm_up: str | None) -> None:
         self.is_ready = False
+        self._started = time.monotonic()
         # What the child prints goes to a file: a pipe that nobody reads would block it in the end.
         self._errors = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (closed by kill)
         environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
@@ -94,6 +95,15 @@ class Child:
         self._input, self._output = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether neither its first message nor its end has come, and there is still time for one of them."""
+        if self.is_ready or time.monotonic() - self._started > _START_SECONDS:
+            return False
+        poller = select.poll()
+        poller.register(self._output, select.POLLIN)
+        return not poller.poll(0)
 
     def wait_until_ready(self, stop: Callable[[], bool] | None = None) -> None:
         """Wait for the first message of a new child. Raises `RuntimeError` when it could not start."""

@@ -12,6 +12,9 @@ to an instruction at a position where it failed before is to fail again, so it i
 exponential time, as `(a*)*b` can, takes (size of the program x length of the text) here: Russ Cox's bit-state search,
 "Regular Expression Matching: the Virtual Machine Approach", as in RE2. As in `construction.py`, counts are written out.
 
+Whether a text matches at all is the same search without groups. A form, which has to answer at once, asks for that with
+fewer steps (`fully_matches`), and where these do not do the question is left open.
+
 One thing more has to be known to mean the same as `re`: whether a repetition that just ended read anything. One that
 read nothing ends its loop, so that `(?P<x>a|)*` on "a" holds "" in the end. Loops may be nested, and whoever has read
 something since the inner one began has done so since the outer one began; so it is enough to know for how many of the
@@ -33,6 +36,8 @@ from engine.query import Limits
 WORKING_INSTRUCTIONS = 10
 #: Steps that are taken for one text, at most (a second or two); hundreds are usual.
 MOST_STEPS = 2_000_000
+#: Where the answer is for a form, some tenths of a second.
+QUICK_INSTRUCTIONS, QUICK_STEPS = 20_000, 100_000
 
 
 class GroupReader:
@@ -61,7 +66,26 @@ class GroupReader:
         """
         if self._program is None:
             return {}
-        return self._program.run(text, self.names)
+        try:
+            slots = self._program.run(text, MOST_STEPS)
+        except _TooManyStepsError:
+            return dict.fromkeys(self.names)
+        return None if slots is None else _contents(text, self.names, slots)
+
+
+def fully_matches(tree: Node, text: str, most_steps: int = QUICK_STEPS) -> bool | None:
+    """Whether the whole of `text` matches (`re.fullmatch`).
+
+    None where that takes more than `most_steps`, or a program of more than `QUICK_INSTRUCTIONS`.
+    """
+    try:
+        return _Program(tree, (), set(), QUICK_INSTRUCTIONS).run(text, most_steps) is not None
+    except (LimitError, _TooManyStepsError):
+        return None
+
+
+class _TooManyStepsError(Exception):
+    """A search that was given up: neither a match nor its absence is known."""
 
 
 class _Instruction(NamedTuple):
@@ -123,9 +147,9 @@ class _Program:
                 return begin
             case Repetition():
                 return self._repetition(self._flattened(node), following, depth)
-            case Group(item=item, name=None):
-                return self._add(item, following, depth)
-            case Group(item=item, name=str(name)):
+            case Group(item=item, name=name):
+                if name not in self._slots:
+                    return self._add(item, following, depth)
                 end = self._emit(_Instruction("save", depth, following, slot=self._slots[name] + 1))
                 begin = self._add(item, end, depth)
                 return self._emit(_Instruction("save", depth, begin, slot=self._slots[name]))
@@ -198,10 +222,13 @@ class _Program:
         lengths = byte_lengths(node, self._known_lengths)
         return lengths is None or lengths.shortest > 0
 
-    def run(self, text: str, names: tuple[str, ...]) -> dict[str, str | None] | None:
-        """The first way through the program that reads the whole of `text`, as the contents of the groups."""
+    def run(self, text: str, most_steps: int) -> list[int] | None:
+        """The first way through the program that reads the whole of `text`: where each slot was last saved, or -1.
+
+        None where there is no such way. Raises `_TooManyStepsError`.
+        """
         instructions, end, depths = self._instructions, len(text), self._depths
-        slots = [-1] * (2 * len(names))
+        slots = [-1] * (2 * len(self._slots))
         visited: set[int] = set()
         # Entries are places to try, (instruction, position, level), or ~slot and what to restore it to.
         waiting = [(self._start, 0, 0)]
@@ -211,7 +238,7 @@ class _Program:
             if place < 0:
                 slots[~place] = position
                 continue
-            while steps < MOST_STEPS:
+            while steps < most_steps:
                 steps += 1
                 at = place
                 kind, depth, following, literal, bounds, slot, targets = instructions[at]
@@ -231,7 +258,7 @@ class _Program:
                     level = min(level, depth - 1)
                 elif kind == "match":
                     if position == end:
-                        return _contents(text, names, slots)
+                        return slots
                     break
                 else:
                     level = min(level, depth)
@@ -245,7 +272,7 @@ class _Program:
                         place = targets[0]
                         waiting += [(target, position, level) for target in targets[:0:-1]]
             else:
-                return dict.fromkeys(names)
+                raise _TooManyStepsError
         return None
 
 

@@ -18,6 +18,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from engine.language.characters import Ranges
+from engine.language.group_names import group_names
 from engine.language.groups import GroupReader
 from engine.language.language import Language
 from engine.language.nearest import Edit, NearestStrings
@@ -44,22 +45,25 @@ _NOTHING = Reading()
 class Reader:
     """Reads the texts of a query's matches.
 
-    Raises `LimitError` where reading the named groups would take too large a program. Without named groups and without
-    edits there is nothing to read, and it costs nothing.
+    Raises `LimitError` where reading the named groups would take too large a program. Only where there are any is the
+    expression parsed here: the language may come from another process. Without named groups and without edits there is
+    nothing to read, and it costs nothing.
     """
 
     def __init__(self, query: Query, language: Language, limits: Limits | None = None) -> None:
-        self._groups = GroupReader(query.prefix, query.pattern, limits)
+        self._groups: GroupReader | None = None
+        if group_names(query.prefix, query.pattern):
+            self._groups = GroupReader(query.prefix, query.pattern, limits)
         self._nearest: NearestStrings | None = None
         if query.edits and language.unedited is not None:
             self._nearest = NearestStrings(*language.unedited, query.edits)
-        self._representatives = _representatives(self._groups.tree) if self._nearest and self.names else []
+        self._representatives = _representatives(self._groups.tree) if self._nearest and self._groups else []
         self._read = lru_cache(maxsize=_MOST_KEPT)(self._read_anew)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The named groups, in the order in which they open."""
-        return self._groups.names
+        return self._groups.names if self._groups else ()
 
     def read(self, text: str) -> Reading:
         """The reading of a text of the query's language; of another, every group is None."""
@@ -69,18 +73,19 @@ class Reader:
 
     def _read_anew(self, text: str) -> Reading:
         if self._nearest is None:
-            return Reading(self._told(self._groups.read(text)))
+            return Reading(self._groups_of(text))
         nearest = self._nearest.find(text)
         if nearest is None:
-            return Reading(self._told(None))
+            return Reading(dict.fromkeys(self.names))
         if not nearest.edits or not self.names:
-            return Reading(self._told(self._groups.read(nearest.string)), nearest.edits, nearest.string)
+            return Reading(self._groups_of(nearest.string), nearest.edits, nearest.string)
         strings = self._nearest.all(text, _MOST_STRINGS, self._representatives)
-        readings = [self._told(self._groups.read(string)) for string in strings or ()]
+        readings = [self._groups_of(string) for string in strings or ()]
         groups = {name: _agreed({reading[name] for reading in readings}) for name in self.names}
         return Reading(groups, nearest.edits, nearest.string)
 
-    def _told(self, groups: dict[str, str | None] | None) -> dict[str, str | None]:
+    def _groups_of(self, text: str) -> dict[str, str | None]:
+        groups = self._groups.read(text) if self._groups else None
         return dict.fromkeys(self.names) if groups is None else groups
 
 

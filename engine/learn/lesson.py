@@ -31,7 +31,7 @@ from engine.learn.subset import MOST_STATES, determinized
 from engine.learn.thompson import thompson
 from engine.learn.token_lesson import TokenLesson
 from engine.query import Edits, Encoding, Limits, Query
-from engine.tokens.encoded import encodings
+from engine.tokens.encoded import token_automaton
 from engine.tokens.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def _byte_and_token_steps(language: Language, tokenizer: Tokenizer, strings: str
     in_bytes = byte_step(automaton, strings)
     if in_bytes is not None:
         yield in_bytes
-    everything = encodings(automaton, tokenizer, Encoding.ALL, limits)
-    canonical = encodings(automaton, tokenizer, Encoding.CANONICAL, limits)
+    everything = token_automaton(automaton, tokenizer, Encoding.ALL, limits)
+    canonical = token_automaton(automaton, tokenizer, Encoding.CANONICAL, limits)
     for step in TokenLesson(everything, canonical, tokenizer).steps():
         yield replace(step, sizes=replace(step.sizes, strings=strings))
 

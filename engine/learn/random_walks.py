@@ -39,7 +39,7 @@ from engine.learn.crossings import Atlas, Crossing, Walk
 from engine.pictures.graphs import Graph, numbered_language_graph
 from engine.query import Edits, Encoding, Limits, Query, Record
 from engine.tokens.automaton import TokenAutomaton
-from engine.tokens.encoded import encodings
+from engine.tokens.encoded import token_automaton
 from engine.tokens.token_walks import token_walks, uniform_token_paths
 from engine.tokens.tokenizer import Tokenizer
 
@@ -113,7 +113,7 @@ def random_walks(
         )
     place = _Places(Reader(query, language, limits), language)
     listed = _listed(automaton)
-    paths = encodings(automaton, tokenizer, Encoding.ALL, limits)
+    paths = token_automaton(automaton, tokenizer, Encoding.ALL, limits)
     longest = max(len(text.encode()) for text, _ in listed)
     spellings = _Spellings(paths, longest, tokenizer)
 

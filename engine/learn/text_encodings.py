@@ -11,13 +11,8 @@ A long text is counted whole, but only its beginning is drawn, because a picture
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-from engine.errors import RelensError
 from engine.pictures.graphs import Graph, GraphArc
 from engine.pictures.labels import token_label, tokens_label, visible_bytes
 from engine.query import Record
@@ -152,27 +147,3 @@ def _pieces(
         pieces.append(Piece(token, token_label(token, tokenizer), arc in own))
         place = arc.target
     return tuple(pieces)
-
-
-def text_encodings_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """`text_encodings` for a child process: JSON in, JSON out; nothing in, nothing out."""
-    if not payload:
-        return {}
-    return {"encodings": text_encodings(payload["text"], _tokenizer(payload["model"])).to_json()}
-
-
-def warm_up() -> None:
-    """What every new child does before its first job: the tokenizer of the model that is probably asked for."""
-    from engine.models.catalogue import Kind, available_models
-
-    with contextlib.suppress(RelensError):  # whoever asks for that model will be told
-        # Only one that is on this machine: nobody has asked for anything from the hub.
-        for entry in [entry for entry in available_models() if entry.kind is not Kind.HUB][:1]:
-            text_encodings(" a", _tokenizer(entry.name))
-
-
-@lru_cache(maxsize=4)
-def _tokenizer(name: str) -> Tokenizer:
-    from engine.models.loading import load_tokenizer
-
-    return load_tokenizer(name, enforce_allow_list=True, fetch=False)

@@ -77,6 +77,11 @@ def available_models() -> tuple[CatalogueEntry, ...]:
     return known + tuple(resolve(name) for name in others if _is_folder(name) or HUB_NAME.fullmatch(name))
 
 
+def likely_model() -> str | None:
+    """The model that is probably asked for: the first that is on this machine, so that none has to be fetched."""
+    return next((entry.name for entry in available_models() if entry.kind is not Kind.HUB), None)
+
+
 def resolve(name: str) -> CatalogueEntry:
     """The catalogue entry of any name or folder; whether its files exist is not looked at.
 

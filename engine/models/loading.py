@@ -10,6 +10,7 @@ compiles queries never pays for them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,14 @@ def load_tokenizer(name: str, *, enforce_allow_list: bool = False, fetch: bool =
             f"The tokenizer of {entry.location!r} is not on this server yet; a run with this model fetches it."
         )
     return read_tokenizer(name, folder)
+
+
+@lru_cache(maxsize=4)
+def tokenizer_for_page(name: str) -> Tokenizer:
+    """The tokenizer of an allowed model, whose files are here already: who only types, or follows a link, makes the
+    server ask nobody for anything. The last few stay in memory. Raises what `load_tokenizer` raises.
+    """
+    return load_tokenizer(name, enforce_allow_list=True, fetch=False)
 
 
 def read_tokenizer(name: str, folder: Path) -> Tokenizer:

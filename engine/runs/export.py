@@ -49,11 +49,11 @@ def export_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> bytes:
         return _json(rows)
     if format == "parquet":
         # Imported here: of all who import this module, only this needs it, and it is large.
-        from engine.runs.parquet import write_parquet
+        from engine.runs.parquet import MATCH_TYPES, write_parquet
 
         flat = [_with_group_columns(row) for row in rows]
         columns = _columns_in_order(name for row in flat for name in row)
-        return write_parquet(flat, columns)
+        return write_parquet(flat, columns, MATCH_TYPES)
     raise QueryError(f"Rows are exported as one of {', '.join(map(repr, get_args(Format)))}, not {format!r}.")
 
 

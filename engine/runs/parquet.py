@@ -1,13 +1,19 @@
-"""Rows as a Parquet file whose columns have the same types whatever the rows are.
+"""Rows as a Parquet file, each column of one type.
 
-Types that are read off the values would change with them: a list of edits that is empty in every row would say nothing
-of what an edit is, and a number that is missing in one row would turn the others into floats. So the fields of a match
-and of a share have their types here; any other column is typed by what is in it, as text where that is nothing.
+Matches have the same types whatever the rows are. Types that are read off the values would change with them: a list of
+edits that is empty in every row would say nothing of what an edit is, and a number that is missing in one row would
+turn the others into floats. So `MATCH_TYPES` has the fields of a match and of a share.
+
+A column without a type there is typed by its values:
+
+    3, None, 4      whole numbers          True, None      truths          None            text
+    3, 0.5          numbers                3, "three"      text            [1, 2], "a"     text: [1, 2] as JSON
 """
 
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +23,8 @@ from pyarrow import parquet
 _TEXT, _NUMBER, _REAL, _TRUTH = pyarrow.string(), pyarrow.int64(), pyarrow.float64(), pyarrow.bool_()
 _EDIT = {"operation": _TEXT, "position": _NUMBER, "removed": _TEXT, "written": _TEXT, "part": _TEXT}
 
-_TYPES = {
+#: Of the rows of a search, and of what is added up of them.
+MATCH_TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("text", "prefix_text", "unedited"), _TEXT),
     **dict.fromkeys(("number", "prefix_tokens", "count", "encodings", "strings"), _NUMBER),
     **dict.fromkeys(("prefix_log_prob", "log_prob", "decoder_log_prob", "seconds", "weight"), _REAL),
@@ -29,17 +36,31 @@ _TYPES = {
 }
 
 
-def write_parquet(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
-    """The rows as the bytes of a Parquet file with these columns; a value that a row does not have is null."""
-    arrays = {name: _column(name, [_storable(row.get(name)) for row in rows]) for name in columns}
+def write_parquet(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str], types: Mapping[str, Any] | None = None
+) -> bytes:
+    """The rows as the bytes of a Parquet file with these columns; a value that a row does not have is null.
+
+    types: of pyarrow, by column; any other column is typed by its values.
+    """
+    arrays = {name: _column([_storable(row.get(name)) for row in rows], (types or {}).get(name)) for name in columns}
     buffer = io.BytesIO()
     parquet.write_table(pyarrow.table(arrays), buffer)
     return buffer.getvalue()
 
 
-def _column(name: str, values: list[Any]) -> Any:
-    is_empty = all(value is None for value in values)
-    return pyarrow.array(values, _TYPES.get(name, _TEXT if is_empty else None))
+def _column(values: list[Any], known: Any) -> Any:
+    if known is not None:
+        return pyarrow.array(values, known)
+    kinds = {type(value) for value in values if value is not None}
+    for allowed, column_type in (({bool}, _TRUTH), ({int}, _NUMBER), ({int, float}, _REAL)):
+        if kinds and kinds <= allowed:
+            return pyarrow.array(values, column_type)
+    return pyarrow.array([_text(value) for value in values], _TEXT)
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _storable(value: Any) -> Any:

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from engine.errors import NotFetchedError, RelensError
@@ -149,47 +148,32 @@ def _shortened(part: ExplainedPart) -> ExplainedPart:
 
 
 def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The preview for a child process, without tokens where the model is None: JSON in, JSON out; nothing in, nothing
-    out.
-    """
-    if not payload:
-        return {}
+    """The preview for a child process, without tokens where the model is None: JSON in, JSON out."""
+    from engine.models.loading import tokenizer_for_page
+
     query, limits, model = Query.from_json(payload["query"]), Limits.from_json(payload["limits"]), payload["model"]
-    preview = preview_language(query, limits) if model is None else preview_query(query, _tokenizer(model), limits)
-    return {"preview": preview.to_json()}
+    if model is None:
+        return {"answer": preview_language(query, limits).to_json()}
+    return {"answer": preview_query(query, tokenizer_for_page(model), limits).to_json()}
 
 
 def warm_up() -> None:
     """What every new child does before its first job: the tables of the model that is probably asked for."""
     from engine.language import compile
-    from engine.models.catalogue import Kind, available_models
+    from engine.models.catalogue import likely_model
+    from engine.models.loading import tokenizer_for_page
 
     compile.warm_up()
-    with contextlib.suppress(RelensError):  # whoever asks for that model will be told
-        # Only one that is on this machine: nobody has asked for anything from the hub.
-        for entry in [entry for entry in available_models() if entry.kind is not Kind.HUB][:1]:
-            preview_query(Query(" a", prefix="a", encoding=Encoding.CANONICAL), _tokenizer(entry.name))
-
-
-@lru_cache(maxsize=4)
-def _tokenizer(name: str) -> Tokenizer:
-    from engine.models.loading import load_tokenizer
-
-    return load_tokenizer(name, enforce_allow_list=True, fetch=False)
+    with contextlib.suppress(RelensError):  # whoever asks for that model gets the error
+        if (name := likely_model()) is not None:
+            preview_query(Query(" a", prefix="a", encoding=Encoding.CANONICAL), tokenizer_for_page(name))
 
 
 class Previewer(WarmAnswers[Preview]):
     """Previews computed in limited child processes; see `WarmAnswers`."""
 
-    def __init__(self, pool_size: int = 4, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
-        super().__init__(
-            "engine.runs.preview:preview_job",
-            pool_size,
-            warm_up="engine.runs.preview:warm_up",
-            read=lambda reply: Preview.from_json(reply["preview"]),
-            subject="The preview",
-            call=call,
-        )
+    job, warm_up, record = "engine.runs.preview:preview_job", "engine.runs.preview:warm_up", Preview
+    subject = "The preview"
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
         """The preview of `query` for the tokenizer of `model_name`; without tokens, and with a note that says so, where
@@ -202,9 +186,8 @@ class Previewer(WarmAnswers[Preview]):
         for part, source in (("prefix", query.prefix), ("pattern", query.pattern)):
             check_length(source, limits, part)
         check_sizes(described)
-        payload = {"query": described, "model": model_name, "limits": (limits or Limits()).to_json()}
         try:
-            return self.ask(payload)
+            return self.ask({"query": described, "model": model_name}, limits or Limits())
         except NotFetchedError as error:
-            preview = self.ask(payload | {"model": None})
+            preview = self.ask({"query": described, "model": None}, limits or Limits())
             return replace(preview, notes=(*preview.notes, error.sentence))

@@ -124,10 +124,10 @@ class EngineServices:
         import engine.search_run  # noqa: F401
 
     def likely_model(self) -> str | None:
-        """The first model of the catalogue that is on this machine: nobody has asked for anything from the hub."""
-        from engine.models.catalogue import Kind, available_models
+        """See `engine.models.catalogue.likely_model`."""
+        from engine.models.catalogue import likely_model
 
-        return next((entry.name for entry in available_models() if entry.kind is not Kind.HUB), None)
+        return likely_model()
 
     def check_model(self, name: str) -> None:
         """Refuse what the operator does not allow, and what is no model's name."""
@@ -160,10 +160,10 @@ class EngineServices:
     ) -> RunningSearch:
         """See `engine.studies.study.StudyRun`; only of files that the operator allows."""
         from engine.studies.allowed_files import check_files
-        from engine.studies.study import Bench, StudyRun
+        from engine.studies.study import StudyContext, StudyRun
 
         check_files(specification.study)
-        return StudyRun(specification.study, Bench(model, self._compiler.until(stop), stop), finished)
+        return StudyRun(specification.study, StudyContext(model, self._compiler.until(stop), stop), finished)
 
     def inspect(self, model: Any, specification: InspectSpecification) -> list[Mapping[str, Any]]:
         """See `engine.models.inspect.inspect_tokens`."""

@@ -13,7 +13,7 @@ A page that is closed, and a worker that is killed, lose nothing that was commit
 written in one transaction. A run whose worker is dead is marked interrupted by whoever notices first.
 
 Afterwards a person finds a run again, names it, keeps it or deletes it. What each side sees is a module of its own:
-`asked_runs` and `row_pages` for pages, `worked_runs` for workers, `history` for who comes back.
+`asked_runs` and `row_pages` for pages, `worker_store` for workers, `history` for who comes back.
 
 Only a running run can be written to. One that was deleted, or given up for dead, tells its worker so through
 `stop_requested`, and what the worker still wanted to write is dropped.
@@ -27,10 +27,10 @@ from engine.runs.database import Database, schema_table
 from engine.runs.history import History
 from engine.runs.imports import Imports
 from engine.runs.row_pages import RowPages
-from engine.runs.worked_runs import WorkedRuns
+from engine.runs.worker_store import WorkerStore
 
 
-class Store(AskedRuns, RowPages, WorkedRuns, History, Imports):
+class Store(AskedRuns, RowPages, WorkerStore, History, Imports):
     """Runs, their rows and the workers, in one database.
 
     `url` is an SQLAlchemy URL, by default `engine.settings.store_url()`. An object may be shared by threads. Every

@@ -13,7 +13,7 @@ else the study counts of its own accord. Warm, it answers in milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -44,19 +44,10 @@ class Checked(Record):
 
 
 class StudyChecks(WarmAnswers[Checked]):
-    """Settings checked in limited child processes, which are started with the first question; see `WarmAnswers`."""
+    """Settings checked in limited child processes; see `WarmAnswers`."""
 
-    def __init__(self, pool_size: int = 2, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
-        super().__init__(
-            "engine.runs.study_checks:check_job",
-            pool_size,
-            warm_up="engine.runs.study_checks:warm_up",
-            read=lambda reply: Checked.from_json(reply["checked"]),
-            subject="The check of the settings",
-            work="Checking the settings",
-            waits=True,
-            call=call,
-        )
+    job, warm_up, record = "engine.runs.study_checks:check_job", "engine.runs.study_checks:warm_up", Checked
+    subject, work = "The check of the settings", "Checking the settings"
 
     def check(self, study: Study) -> Checked:
         """What the settings of the study come to.
@@ -66,18 +57,16 @@ class StudyChecks(WarmAnswers[Checked]):
         """
         described = study.to_json()
         check_sizes(described)
-        return self.ask({"study": described, "limits": CHECK_LIMITS.to_json()}, changes=bool(study.files()))
+        return self.ask({"study": described}, CHECK_LIMITS, changes=bool(study.files()))
 
 
 def check_job(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """`StudyChecks.check` for a child process: JSON in, JSON out; nothing in, nothing out."""
-    if not payload:
-        return {}
+    """`StudyChecks.check` for a child process: JSON in, JSON out."""
     study = Study.from_json(payload["study"])
     check_files(study)  # before anything is read
     units = len(study.units())
     counts = dict(study.counts()) if isinstance(study, Counting) else {}
-    return {"checked": Checked(units, counts).to_json()}
+    return {"answer": Checked(units, counts).to_json()}
 
 
 def warm_up() -> None:

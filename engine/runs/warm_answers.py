@@ -1,7 +1,11 @@
 """Answers worked out in warm child processes, and remembered because people go back and forth.
 
-    ask(payload)  ->  remembered? the same object again
-                      otherwise  a child works it out, within the payload's own limits of time and memory
+    class Lessons(WarmAnswers[Lesson]):                 in a child:
+        job = "engine.learn.jobs:lesson_job"                lesson_job({"pattern": "a|b", ..., "limits": {...}})
+        record = Lesson                                     {"answer": Lesson as JSON}
+
+    ask({"pattern": "a|b", ...}, limits)    remembered? the same object again
+                                            otherwise a child works it out, within these limits of time and memory
 
 Previews of the Workbench are such answers, and so are lessons, and what is wrong with the settings of a study. The key
 is a digest of what a child was asked, as JSON, so that a long question is not kept for its short answer.
@@ -15,13 +19,13 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from engine.errors import RelensError
-from engine.runs.warm_pool import WarmPool
+from engine.language.isolation import IsolatedPool
+from engine.query import Limits, Record
 
-Answer = TypeVar("Answer")
+Answer = TypeVar("Answer", bound=Record)
 
 log = logging.getLogger(__name__)
 
@@ -30,49 +34,43 @@ REMEMBERED = 256
 
 
 class WarmAnswers(Generic[Answer]):
-    """Answers of one kind; safe for threads.
+    """Answers of one kind; safe for threads. A subclass names the job, and turns a question into its payload.
 
-    target, warm_up, work: as in `IsolatedProcess`, where the last is its `subject`; the function is asked nothing, {},
-    of every new child before its first job. pool_size: how many are worked out at once; one more has to wait. read: the
-    answer from what a child returns. subject: what is worked out, to begin a sentence with. waits: whether the children
-    are started with the first question, and not at once. call: what computes in place of a pool.
+    job, warm_up: "module:function", as in `IsolatedProcess`; the job returns {"answer": JSON of a `record`}. subject:
+    what is worked out, and work: what the child does, to begin sentences with.
     """
 
-    def __init__(
-        self,
-        target: str,
-        pool_size: int,
-        *,
-        warm_up: str,
-        read: Callable[[Mapping[str, Any]], Answer],
-        subject: str,
-        work: str = "Compiling",
-        waits: bool = False,
-        call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
-    ) -> None:
-        self._new_pool = partial(WarmPool, target, pool_size, easy={}, warm_up=warm_up, subject=work)
-        self._pool = self._new_pool() if call is None and not waits else None
+    job: ClassVar[str]
+    warm_up: ClassVar[str]
+    record: ClassVar[type[Record]]
+    subject: ClassVar[str]
+    work: ClassVar[str] = "Compiling"
+
+    def __init__(self, pool_size: int = 1, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
+        """pool_size: how many are worked out at once, one more has to wait; the first question starts the children.
+        call: what computes in place of a pool.
+        """
+        self._pool_size = pool_size
+        self._pool: IsolatedPool | None = None
         self._closed = False
-        self._call = call or self._call_pool
-        self._read = read
-        self._subject = subject
+        self._call = call
         self._remembered: OrderedDict[bytes, Answer] = OrderedDict()
         self._mutex = threading.Lock()
 
-    def ask(self, payload: dict[str, Any], *, changes: bool = False) -> Answer:
-        """The answer; `payload["limits"]` is the JSON of `Limits`. Raises what the function in the child raises, and
-        `LimitError` for what takes more time or memory than the limits allow.
+    def ask(self, payload: Mapping[str, Any], limits: Limits, *, changes: bool = False) -> Answer:
+        """The answer. Raises what the job raises, and `LimitError` for what takes more time or memory than allowed.
 
         changes: whether the same question may have another answer tomorrow, so that none is remembered.
         """
+        sent = {**payload, "limits": limits.to_json()}
         if changes:
-            return self._read(self._call(payload))
-        key = hashlib.sha256(json.dumps(payload).encode()).digest()
+            return self._answer(sent, limits)
+        key = hashlib.sha256(json.dumps(sent).encode()).digest()
         with self._mutex:
             if key in self._remembered:
                 self._remembered.move_to_end(key)
                 return self._remembered[key]
-        answer = self._read(self._call(payload))
+        answer = self._answer(sent, limits)
         with self._mutex:
             self._remembered[key] = answer
             if len(self._remembered) > REMEMBERED:
@@ -86,16 +84,21 @@ class WarmAnswers(Generic[Answer]):
         if self._pool is not None:
             self._pool.close()
 
-    def _call_pool(self, payload: dict[str, Any]) -> Mapping[str, Any]:
+    def _answer(self, sent: dict[str, Any], limits: Limits) -> Answer:
+        reply = self._call_pool(sent, limits) if self._call is None else self._call(sent)
+        return cast(Answer, self.record.from_json(reply["answer"]))
+
+    def _call_pool(self, sent: dict[str, Any], limits: Limits) -> Mapping[str, Any]:
         with self._mutex:
             if self._pool is None and not self._closed:
-                self._pool = self._new_pool()
+                self._pool = IsolatedPool(
+                    self.job, self._pool_size, spare=True, warm_up=self.warm_up, subject=self.work
+                )
             pool = self._pool
-        limits = payload["limits"]
         try:
             if pool is None:
-                raise RuntimeError("The pool of warm processes is closed.")
-            return pool.call(payload, limits["compile_seconds"], limits["compile_bytes"])
-        except RuntimeError as error:  # a bug, told with its traceback: for the log, not for the page
+                raise RuntimeError("The pool of child processes is closed.")
+            return pool.call(sent, limits.compile_seconds, limits.compile_bytes)
+        except RuntimeError as error:  # a bug, with its traceback: for the log, not for the page
             log.error("%s", error)
-            raise RelensError(f"{self._subject} failed inside Relens; the log has the particulars.") from error
+            raise RelensError(f"{self.subject} failed inside Relens; the log has the particulars.") from error

@@ -35,7 +35,7 @@ from engine.query import SEED, Boundary, Decoding, Distribution, Edits, Encoding
 from engine.setting import Setting
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.edit_positions import edit_positions
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.tokens.compiled import compile_query
 
 if TYPE_CHECKING:
@@ -217,10 +217,10 @@ class BiasStudy(Study):
             end_of_text=self.end_of_text,
         )
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows: a "variant", each "match" and, of each subject, an "account"; or the "position"s of edits."""
         if unit.key == POSITIONS:
-            yield from edit_positions(self._prefixes(), self.position_draws, self.seed, bench)
+            yield from edit_positions(self._prefixes(), self.position_draws, self.seed, context)
             return
         # Imported here, so that who only describes a study does without torch.
         from engine.search_run import search
@@ -240,12 +240,12 @@ class BiasStudy(Study):
         if not variant.exact:  # thousands of draws are wanted in full, and their number bounds what they can take
             limits = replace(limits, expansions=None)
         joint = self.query(variant)
-        compiled = compile_query(joint, bench.model.tokenizer, limits, bench.compiler)
+        compiled = compile_query(joint, context.model.tokenizer, limits, context.compiler)
         reader = Reader(joint, compiled.language, limits)
         for place, subject in enumerate(self.subjects):
             query = self.query(variant, place)
             traversal = self._traversal(variant, place)
-            run = search(bench.model, query, traversal, limits, compiler=bench.compiler, stop=bench.stop)
+            run = search(context.model, query, traversal, limits, compiler=context.compiler, stop=context.stop)
             while not run.finished:
                 for match in run.poll(0.0):
                     yield self._match(match, place, reader)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import QueryError
-from engine.studies.study import Study
+
+if TYPE_CHECKING:
+    from engine.studies.study import Study
 
 _HOME = {
     "bias": "engine.studies.bias:BiasStudy",

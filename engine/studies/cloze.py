@@ -28,7 +28,7 @@ from engine.errors import LimitError, QueryError
 from engine.query import Decoding, Exclude, Limits, Query, ShortestPath
 from engine.setting import Setting
 from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, read_passages, split_passage
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 
 if TYPE_CHECKING:
     from engine.many_searches import Answer
@@ -171,7 +171,7 @@ class ClozeStudy(Study):
                     f" passages {first + 1} to {min(first + CHUNK, total)}",
                 )
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """One row a passage and variant, as it is answered."""
         from engine.many_searches import search_many  # here, so that describing a study does without torch
 
@@ -179,7 +179,7 @@ class ClozeStudy(Study):
         passages = dict(enumerate(self.read()[int(first) : int(first) + CHUNK], start=int(first)))
         if not passages:
             raise QueryError(f"There are no more than {first} passages; the file has changed since the study began.")
-        lengths = {number: len(bench.model.tokenizer.encode(each.context)) for number, each in passages.items()}
+        lengths = {number: len(context.model.tokenizer.encode(each.context)) for number, each in passages.items()}
         asked: list[tuple[int, Variant]] = []
         queries: list[Query] = []
         for number, passage in passages.items():
@@ -196,7 +196,7 @@ class ClozeStudy(Study):
             seconds=None,
         )
         run = search_many(
-            bench.model, queries, ShortestPath("conditional"), limits, compiler=bench.compiler, stop=bench.stop
+            context.model, queries, ShortestPath("conditional"), limits, compiler=context.compiler, stop=context.stop
         )
         while not run.finished:
             for answer in run.poll(0.0):

@@ -20,8 +20,8 @@ from engine.language.isolation import default_compiler
 from engine.language.language import Language
 from engine.query import Decoding, Edits, Encoding, Limits, Query
 from engine.setting import Setting
-from engine.studies.study import ROW, Bench, Row, Study, Unit
-from engine.tokens.encoded import encodings
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.tokens.encoded import token_automaton
 
 if TYPE_CHECKING:
     from engine.tokens.automaton import TokenAutomaton
@@ -52,17 +52,17 @@ class DecoderStudy(Study):
         """All in one."""
         yield Unit("automaton", "the paths of the automaton")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """A row for each path: its tokens, the state it leads to, and all tokens that may come next."""
-        automaton = self._automaton(bench)
+        automaton = self._automaton(context)
         # Entries: minus the log-probability of the path, a number to settle ties, the path and the state it leads to.
         frontier: list[tuple[float, int, tuple[int, ...], int]] = [(0.0, 0, (), automaton.start)]
         pushed = 1
         for number in range(self.paths):
-            if not frontier or bench.stop():
+            if not frontier or context.stop():
                 break
             cost, _, tokens, state = heapq.heappop(frontier)
-            row = self._path(number, tokens, state, -cost, automaton, bench)
+            row = self._path(number, tokens, state, -cost, automaton, context)
             yield row
             for arc in row["arcs"]:
                 if arc["kept"]:
@@ -71,10 +71,10 @@ class DecoderStudy(Study):
                     pushed += 1
         yield {ROW: LEFT, "paths": len(frontier)}
 
-    def _automaton(self, bench: Bench) -> TokenAutomaton:
+    def _automaton(self, context: StudyContext) -> TokenAutomaton:
         query = Query(self.pattern, encoding=self.encoding, edits=Edits(1) if self.edits else Edits())
-        language = _compiled(query, bench)
-        automaton = encodings(language.pattern, bench.model.tokenizer, self.encoding, Limits())
+        language = _compiled(query, context)
+        automaton = token_automaton(language.pattern, context.model.tokenizer, self.encoding, Limits())
         arcs = automaton.arc_count
         if arcs is None or arcs > MOST_ARCS:
             size = "too many arcs to list" if arcs is None else f"{arcs:,} arcs"
@@ -82,11 +82,17 @@ class DecoderStudy(Study):
         return automaton
 
     def _path(
-        self, number: int, tokens: tuple[int, ...], state: int, log_prob: float, automaton: TokenAutomaton, bench: Bench
+        self,
+        number: int,
+        tokens: tuple[int, ...],
+        state: int,
+        log_prob: float,
+        automaton: TokenAutomaton,
+        context: StudyContext,
     ) -> Row:
         from engine.traversal.decoding import allowed_tokens  # here, so that describing the study does without torch
 
-        model = bench.model
+        model = context.model
         legal = automaton.arcs(state).tokens.tolist()
         targets = automaton.destinations(state).tolist()
         scores: list[tuple[float | None, bool]] = [(None, True)] * len(legal)
@@ -114,8 +120,8 @@ class DecoderStudy(Study):
         }
 
 
-def _compiled(query: Query, bench: Bench) -> Language:
-    return (bench.compiler or default_compiler())(query, Limits())
+def _compiled(query: Query, context: StudyContext) -> Language:
+    return (context.compiler or default_compiler())(query, Limits())
 
 
 #: Studies to begin with.

@@ -16,7 +16,7 @@ from typing import Literal
 
 from engine.language.reading import Reader
 from engine.query import Limits, Query, Sampling
-from engine.studies.study import ROW, Bench, Row
+from engine.studies.study import ROW, Row, StudyContext
 from engine.tokens.compiled import compile_query
 from engine.traversal.prefixes import drawn_prefixes
 
@@ -27,13 +27,13 @@ WAYS_TO_DRAW: tuple[Literal["strings", "tokens", "edges"], ...] = ("strings", "t
 _AT_A_TIME = 50
 
 
-def edit_positions(query: Query, draws: int, seed: int, bench: Bench) -> Iterator[Row | None]:
+def edit_positions(query: Query, draws: int, seed: int, context: StudyContext) -> Iterator[Row | None]:
     """Draw the prefixes of `query` in each way; where the edits are, in characters from the start of the text.
 
     query: edits in the prefix, and the pattern is one literal string. For each way a row "unedited", with the number of
     draws that were not edited, and rows "position"; None now and then. Raises the errors of compilation.
     """
-    compiled = compile_query(query, bench.model.tokenizer, Limits(), bench.compiler)
+    compiled = compile_query(query, context.model.tokenizer, Limits(), context.compiler)
     reader = Reader(query, compiled.language)
     yield None
     for way in WAYS_TO_DRAW:
@@ -45,7 +45,7 @@ def edit_positions(query: Query, draws: int, seed: int, bench: Bench) -> Iterato
             counts.update({edit.position: count for edit in edits})
             if number % _AT_A_TIME == 0:
                 yield None
-                if bench.stop():
+                if context.stop():
                     return
         yield {ROW: "unedited", "drawn_by": way, "count": unedited, "draws": draws}
         for position, count in sorted(counts.items()):

@@ -28,7 +28,7 @@ from engine.pictures.labels import token_label
 from engine.query import SEED, Decoding, Encoding, Limits, Query, ShortestPath
 from engine.setting import Setting
 from engine.studies.own_spelling import first_difference, spelling_of
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.tokens.token_lattice import token_lattice
 from engine.traversal.results import Match
 
@@ -121,31 +121,31 @@ class EncodingsStudy(Study):
         if self.samples:
             yield Unit(SAMPLES, "texts the model writes")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """See `Study.carry_out`. Raises what `token_lattice`, a search and `SampledGeneration` raise."""
-        yield from (self._probabilities(bench) if unit.key == PROBABILITIES else self._samples(bench))
+        yield from (self._probabilities(context) if unit.key == PROBABILITIES else self._samples(context))
 
-    def _probabilities(self, bench: Bench) -> Iterator[Row | None]:
-        tokenizer = bench.model.tokenizer
+    def _probabilities(self, context: StudyContext) -> Iterator[Row | None]:
+        tokenizer = context.model.tokenizer
         lattice = token_lattice(self.text, tokenizer, continues=bool(self.prefix))
         if not lattice.count:
             raise NoEncodingError("The model's vocabulary has no encoding of this text.")
         own: Match | None = None
         if lattice.canonical is not None:
-            for match in _matches(self._ask(bench, Encoding.CANONICAL, Limits(matches=1, seconds=None))):
+            for match in _matches(self._ask(context, Encoding.CANONICAL, Limits(matches=1, seconds=None))):
                 own = match or own
                 yield None
         if own is not None:
             yield {ROW: OWN, **_scored(own, tokenizer)}
         limits = Limits(matches=self.matches, expansions=self.expansions, seconds=None)
-        run = self._ask(bench, Encoding.ALL, limits)
+        run = self._ask(context, Encoding.ALL, limits)
         found = 0
         for match in _matches(run):
             if match is not None:
                 found += 1
                 yield {ROW: ENCODING, "rank": found, "is_canonical": match.is_canonical, **_scored(match, tokenizer)}
             yield None
-        if bench.stop():
+        if context.stop():
             return
         progress = run.progress
         is_exhausted = progress.ended == "exhausted" or found == lattice.count
@@ -160,7 +160,7 @@ class EncodingsStudy(Study):
             "ended": "exhausted" if is_exhausted else progress.ended,
         }
 
-    def _ask(self, bench: Bench, encoding: Encoding, limits: Limits) -> SearchRun:
+    def _ask(self, context: StudyContext, encoding: Encoding, limits: Limits) -> SearchRun:
         from engine.search_run import search  # here, so that describing a study does without torch
 
         query = Query(
@@ -168,16 +168,18 @@ class EncodingsStudy(Study):
             pattern=re.escape(self.text),
             encoding=encoding,
             decoding=Decoding(temperature=self.temperature),
-            max_tokens=len(bench.model.tokenizer.encode(self.prefix)) + len(self.text.encode()) + 1,
+            max_tokens=len(context.model.tokenizer.encode(self.prefix)) + len(self.text.encode()) + 1,
         )
-        return search(bench.model, query, ShortestPath("conditional"), limits, compiler=bench.compiler, stop=bench.stop)
+        return search(
+            context.model, query, ShortestPath("conditional"), limits, compiler=context.compiler, stop=context.stop
+        )
 
-    def _samples(self, bench: Bench) -> Iterator[Row | None]:
+    def _samples(self, context: StudyContext) -> Iterator[Row | None]:
         from engine.studies.sampled_generation import SampledGeneration
 
-        tokenizer = bench.model.tokenizer
+        tokenizer = context.model.tokenizer
         batches = SampledGeneration(
-            bench.model,
+            context.model,
             [(prompt, 1) for prompt in self.prompts] or [("", 1)],
             self.sample_tokens,
             Decoding(temperature=self.temperature),
@@ -186,7 +188,7 @@ class EncodingsStudy(Study):
         )
         drawn = examples = 0
         for batch in batches:
-            if bench.stop():
+            if context.stop():
                 return
             if batch is None:
                 yield None

@@ -20,7 +20,7 @@ from engine.studies.validators import Unchecked
 
 
 @dataclass(frozen=True)
-class FindWords:
+class FindWording:
     """one, many: a find and finds, after "different". nothing: none of them. are: what a part of the matches is.
 
     column: the heading of their number. caution: a sentence that has to be said beside each number, "" for none.
@@ -38,8 +38,8 @@ class FindWords:
         return counted(count, f"different {self.one}", f"different {self.many}")
 
 
-VALID = FindWords("valid string", "valid strings", "nothing valid", "are valid", "Valid")
-MATCHING = FindWords(
+VALID = FindWording("valid string", "valid strings", "nothing valid", "are valid", "Valid")
+MATCHING = FindWording(
     "match",
     "matches",
     "no match",
@@ -47,10 +47,10 @@ MATCHING = FindWords(
     "Different",
     "Nothing was checked: every match counts, memorized or made up.",
 )
-COUNTING = FindWords("string that counts", "strings that count", "nothing that counts", "count", "That count")
+COUNTING = FindWording("string that counts", "strings that count", "nothing that counts", "count", "That count")
 
 
-def find_words(rows: Iterable[Mapping[str, Any]]) -> FindWords:
+def find_words(rows: Iterable[Mapping[str, Any]]) -> FindWording:
     """The words for the finds of these rows, of which a method may or may not tell what was checked."""
     methods = [row for row in rows if row.get(ROW) == METHOD]
     checked = {str(row["validator"]) for row in methods if row.get("validator")}

@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.errors import QueryError
-from engine.language.quick_match import quickly_matches
+from engine.language.groups import fully_matches
 from engine.language.syntax import parse_regex
 from engine.percent import percent
 from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
 from engine.setting import Setting
-from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.traversal.results import Match
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class KnowledgeStudy(Study):
     def check(self) -> None:
         """Raise `RegexError` for a malformed pattern, and `QueryError` for a truth outside it."""
         tree = parse_regex(self.pattern, Limits(), "pattern")
-        if quickly_matches(tree, self.truth) is False:
+        if fully_matches(tree, self.truth) is False:
             raise self._not_among_the_answers()
 
     def plan(self) -> Iterator[Unit]:
@@ -143,19 +143,19 @@ class KnowledgeStudy(Study):
         yield Unit(FREE, "free response")
         yield Unit(STRUCTURED, "structured query")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """See `Study.carry_out`. Raises `QueryError` where the truth is no string of the pattern."""
         ways = {CHOICES: self._choices, FREE: self._free, STRUCTURED: self._structured}
-        yield from ways[unit.key](bench)
+        yield from ways[unit.key](context)
 
-    def _choices(self, bench: Bench) -> Iterator[Row | None]:
+    def _choices(self, context: StudyContext) -> Iterator[Row | None]:
         answers = (self.truth, *self.distractors)
         found: dict[str, float] = {}
-        for match in _matches(self._ask(bench, "|".join(map(re.escape, answers)), Limits(seconds=None))):
+        for match in _matches(self._ask(context, "|".join(map(re.escape, answers)), Limits(seconds=None))):
             if match is not None:
                 found[_answer(match)] = match.log_prob
             yield None
-        if bench.stop():
+        if context.stop():
             return
         if missing := [text for text in answers if text not in found]:
             raise QueryError(f"The model's vocabulary has no encoding of the answer {missing[0]!r}.")
@@ -170,31 +170,31 @@ class KnowledgeStudy(Study):
                 "share": math.exp(found[text] - most) / total,
             }
 
-    def _free(self, bench: Bench) -> Iterator[Row | None]:
+    def _free(self, context: StudyContext) -> Iterator[Row | None]:
         """The greedy continuation is the longest of the texts that the most likely tokens spell one after the other."""
         query = Query(
             prefix=re.escape(self.prompt),
             pattern=r"(?s:.)*",
             decoding=Decoding.greedy(),
-            max_tokens=len(bench.model.tokenizer.encode(self.prompt)) + self.continuation,
+            max_tokens=len(context.model.tokenizer.encode(self.prompt)) + self.continuation,
         )
         longest: Match | None = None
-        run = _search(query, bench, Limits(seconds=None))
+        run = _search(query, context, Limits(seconds=None))
         for match in _matches(run):
             if match is not None and (longest is None or len(match.token_ids) > len(longest.token_ids)):
                 longest = match
             yield None
-        if bench.stop():
+        if context.stop():
             return
         text = longest.text[len(longest.prefix_text) :] if longest else ""
         tokens = len(longest.token_ids) - longest.prefix_tokens if longest else 0
         yield {ROW: CONTINUATION, "text": text, "tokens": tokens, "has_truth": contains_answer(text, self.truth)}
 
-    def _structured(self, bench: Bench) -> Iterator[Row | None]:
+    def _structured(self, context: StudyContext) -> Iterator[Row | None]:
         # The expansions of a search count those of the prompt.
-        prompt_tokens = len(bench.model.tokenizer.encode(self.prompt))
+        prompt_tokens = len(context.model.tokenizer.encode(self.prompt))
         limits = Limits(matches=self.matches, expansions=self.expansions + prompt_tokens, seconds=None)
-        run = self._ask(bench, self.pattern, limits)
+        run = self._ask(context, self.pattern, limits)
         if not run.compiled.accepts_text(f"{self.prompt} {self.truth}"):
             raise self._not_among_the_answers()
         rank, found = None, 0
@@ -215,10 +215,10 @@ class KnowledgeStudy(Study):
                 break
         progress = run.progress
         log_prob = None
-        for match in _matches(self._ask(bench, re.escape(self.truth), Limits(matches=1, seconds=None))):
+        for match in _matches(self._ask(context, re.escape(self.truth), Limits(matches=1, seconds=None))):
             log_prob = log_prob if match is None else match.log_prob
             yield None
-        if bench.stop() or log_prob is None:
+        if context.stop() or log_prob is None:
             return
         yield {
             ROW: RANKING,
@@ -236,14 +236,14 @@ class KnowledgeStudy(Study):
         told = self.truth if len(self.truth) <= 80 else self.truth[:79] + "…"
         return QueryError(f"The truth, {told!r}, is not among the answers that the pattern describes.")
 
-    def _ask(self, bench: Bench, pattern: str, limits: Limits) -> SearchRun:
+    def _ask(self, context: StudyContext, pattern: str, limits: Limits) -> SearchRun:
         query = Query(
             prefix=re.escape(self.prompt),
             pattern=f" ({pattern})",
             encoding=Encoding.CANONICAL,
             max_tokens=_MOST_TOKENS,
         )
-        return _search(query, bench, limits)
+        return _search(query, context, limits)
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """The sentences of `knowledge_findings`."""
@@ -358,10 +358,12 @@ def _verdict(findings: KnowledgeFindings) -> Iterator[str]:
         yield "Nothing has been asked yet."
 
 
-def _search(query: Query, bench: Bench, limits: Limits) -> SearchRun:
+def _search(query: Query, context: StudyContext, limits: Limits) -> SearchRun:
     from engine.search_run import search  # here, so that describing a study does without torch
 
-    return search(bench.model, query, ShortestPath("conditional"), limits, compiler=bench.compiler, stop=bench.stop)
+    return search(
+        context.model, query, ShortestPath("conditional"), limits, compiler=context.compiler, stop=context.stop
+    )
 
 
 def _matches(run: SearchRun) -> Iterator[Match | None]:

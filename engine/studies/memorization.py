@@ -31,7 +31,7 @@ from engine.language.automaton import ByteAutomaton
 from engine.language.syntax import parse_regex
 from engine.query import LONGEST_MATCH, SEED, Decoding, Encoding, Limits, Query, Record, Sampling
 from engine.setting import Setting
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.studies.validators import (
     Check,
     InText,
@@ -215,10 +215,10 @@ class MemorizationStudy(Study):
         parse_regex(query.prefix, Limits(), "prefix")
         parse_regex(query.pattern, Limits(), "pattern")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of one method (see the module). Raises the errors of compilation and of the validator."""
-        check = open_validator(self.validator, Limits(), bench.compiler)
-        model = bench.model
+        check = open_validator(self.validator, Limits(), context.compiler)
+        model = context.model
         yield {
             ROW: METHOD,
             "label": unit.label,
@@ -232,10 +232,10 @@ class MemorizationStudy(Study):
         }
         model.read(model.tokenizer.encode("to warm up"), begin_of_text=False)  # before the clock starts
         if unit.key == SEARCH:
-            yield from self._searched(bench, _Ledger(check))
+            yield from self._searched(context, _Ledger(check))
         else:
             count = next(count for count in self.new_tokens if sampled_key(count) == unit.key)
-            yield from self._sampled(count, bench, _Ledger(check))
+            yield from self._sampled(count, context, _Ledger(check))
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """The sentences of `engine.studies.memorization_findings`."""
@@ -243,22 +243,22 @@ class MemorizationStudy(Study):
 
         return verdict(rows)
 
-    def _searched(self, bench: Bench, ledger: _Ledger) -> Iterator[Row | None]:
+    def _searched(self, context: StudyContext, ledger: _Ledger) -> Iterator[Row | None]:
         # Here and below: who only describes a study, or reads its rows, does without torch.
         from engine.search_run import search
 
         limits = Limits(matches=self.matches, expansions=None, seconds=self.seconds)
-        run = search(bench.model, self.query, limits=limits, compiler=bench.compiler, stop=bench.stop)
+        run = search(context.model, self.query, limits=limits, compiler=context.compiler, stop=context.stop)
         while not run.finished:
             matches = run.poll(0.0)
             yield None
             for match in matches:
                 yield from ledger.attempt(match.text, len(match.token_ids) - match.prefix_tokens, match.seconds)
-                if bench.stop():
+                if context.stop():
                     return
             if matches:
                 yield ledger.batch(matches[-1].seconds)
-        if bench.stop():
+        if context.stop():
             return
         progress = run.progress
         yield ledger.summary(
@@ -269,15 +269,15 @@ class MemorizationStudy(Study):
             seconds_model=progress.seconds_model,
         )
 
-    def _sampled(self, new_tokens: int, bench: Bench, ledger: _Ledger) -> Iterator[Row | None]:
+    def _sampled(self, new_tokens: int, context: StudyContext, ledger: _Ledger) -> Iterator[Row | None]:
         from engine.studies.sampled_generation import SampledGeneration
         from engine.tokens.compiled import compile_query
         from engine.traversal.prefixes import drawn_prefixes
 
-        compiled = compile_query(self.query, bench.model.tokenizer, Limits(), bench.compiler)
+        compiled = compile_query(self.query, context.model.tokenizer, Limits(), context.compiler)
         prefixes = drawn_prefixes(compiled, Sampling(count=DRAWN_PREFIXES, seed=self.seed))
         sampler = SampledGeneration(
-            bench.model,
+            context.model,
             prefixes,
             new_tokens,
             self.decoding,
@@ -293,12 +293,12 @@ class MemorizationStudy(Study):
             seconds += time.perf_counter() - begun
             has_begun = batch is None
             yield None
-            if bench.stop():
+            if context.stop():
                 return
             if batch is not None:
                 for attempt in batch:
                     yield from ledger.attempt(longest_match(compiled.language.whole, attempt), attempt.tokens, seconds)
-                    if bench.stop():
+                    if context.stop():
                         return
                 yield ledger.batch(seconds)
         yield ledger.summary(

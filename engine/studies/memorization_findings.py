@@ -21,7 +21,7 @@ from typing import Any
 from engine.counted import counted
 from engine.percent import percent
 from engine.query import Record
-from engine.studies.find_words import MATCHING, FindWords, find_words
+from engine.studies.find_words import MATCHING, FindWording, find_words
 from engine.studies.memorization import BATCH, MATCH, METHOD, SEARCH, SUMMARY, Tally
 from engine.studies.study import DONE, ROW, UNIT, current_rows
 
@@ -188,7 +188,7 @@ def verdict(rows: Rows) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _search_sentence(search: MethodFinding, words: FindWords) -> str:
+def _search_sentence(search: MethodFinding, words: FindWording) -> str:
     tally = search.tally
     if not tally.matches:
         return f"In {search.seconds:.3g} seconds the search found no match."
@@ -211,7 +211,7 @@ def _recall_sentence(curve: RecallCurve) -> str:
     return f"{begin} ({_percent(curve.recall[-1])}), {last}."
 
 
-def _comparison(search: MethodFinding, found: Sequence[MethodFinding], words: FindWords) -> list[str]:
+def _comparison(search: MethodFinding, found: Sequence[MethodFinding], words: FindWording) -> list[str]:
     sampled = [finding for finding in found if finding.unit != SEARCH]
     attempts = sum(finding.tally.attempts for finding in sampled)
     best = best_sampled(found)

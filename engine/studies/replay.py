@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from engine.language.syntax import parse_regex
 from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
 from engine.setting import Setting, declared
-from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 
 if TYPE_CHECKING:
-    from engine.question import Question
+    from engine.query_execution import QueryExecution
     from engine.tokens.compiled import CompiledQuery
     from engine.traversal.recording import Asked, Emitted, Made, Round
-    from engine.traversal.shortest_path import Open, ShortestPathSearch
+    from engine.traversal.shortest_path import FrontierEntry, ShortestPathSearch
 
 #: What rows tell: the automaton, one round, and how it ended.
 AUTOMATON, ROUND, END = "automaton", "round", "end"
@@ -146,43 +146,43 @@ class ReplayStudy(Study):
         """The one search."""
         yield Unit("search", "the search")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """See `Study.carry_out`: the automaton, a row for each round, the end."""
         from engine.pictures.graphs import numbered_token_graph  # here, so that describing a study does without torch
-        from engine.question import Question, begins
+        from engine.query_execution import QueryExecution, begins
         from engine.tokens.compiled import compile_query
         from engine.traversal.recording import Recorder
         from engine.traversal.shortest_path import ShortestPathSearch
 
         query = self.query
-        compiled = compile_query(query, bench.model.tokenizer, Limits(), bench.compiler)
+        compiled = compile_query(query, context.model.tokenizer, Limits(), context.compiler)
         graph, numbers = numbered_token_graph(compiled.automaton, compiled.tokenizer)
         yield {ROW: AUTOMATON, "graph": graph.to_json(), "rule": self.rule, "strings": compiled.sizes.strings}
 
-        question = Question(bench.model, compiled, ShortestPath(self.rank), Limits(matches=self.matches))
-        scorer = bench.model.scorer(begin_of_text=begins(bench.model, query))
-        search = next(question.beginnings())(scorer)
+        execution = QueryExecution(context.model, compiled, ShortestPath(self.rank), Limits(matches=self.matches))
+        scorer = context.model.scorer(begin_of_text=begins(context.model, query))
+        search = next(execution.beginnings())(scorer)
         assert isinstance(search, ShortestPathSearch)  # that is what the traversal asks for
         recorder = Recorder(search, self.batch, shown=_LOOKED_AT)
-        teller = _Teller(compiled, question, search, numbers)
+        teller = _Teller(compiled, execution, search, numbers)
         yield teller.row(recorder.begin(), scorer.counts.forwards)
         ended = ""
         while not ended:
-            if bench.stop():
+            if context.stop():
                 return
-            yield teller.row(recorder.step(question.wanted), scorer.counts.forwards)
-            if question.wanted == 0:
+            yield teller.row(recorder.step(execution.wanted), scorer.counts.forwards)
+            if execution.wanted == 0:
                 ended = "exhausted" if recorder.finished else "matches"
             elif recorder.finished:
                 ended = "exhausted"
             elif search.expansions >= self.expansions:
                 ended = "expansions"
         # To know that nothing is left takes every path; to know the matches, those that are no dearer.
-        needed = search.opened_with_rank(-teller.last_cost) if question.matches else 0
+        needed = search.opened_with_rank(-teller.last_cost) if execution.matches else 0
         yield {
             ROW: END,
             "ended": ended,
-            "matches": question.matches,
+            "matches": execution.matches,
             "forwards": scorer.counts.forwards,
             "tokens_computed": scorer.counts.tokens_computed,
             "expansions": search.expansions,
@@ -198,11 +198,11 @@ class _Teller:
     """Rounds as rows: tokens as text, states by their numbers in the picture."""
 
     def __init__(
-        self, compiled: CompiledQuery, question: Question, search: ShortestPathSearch, numbers: Mapping[int, int]
+        self, compiled: CompiledQuery, execution: QueryExecution, search: ShortestPathSearch, numbers: Mapping[int, int]
     ) -> None:
         self.last_cost = 0.0
         self._compiled = compiled
-        self._question = question
+        self._execution = execution
         self._search = search
         self._numbers = numbers
         self._tree = search.scorer.tree
@@ -234,7 +234,7 @@ class _Teller:
     def _shown(self, item: Emitted) -> dict[str, Any]:
         self._place += 1
         self.last_cost = item.cost
-        match = self._question.describe(item.found, 0.0)
+        match = self._execution.describe(item.found, 0.0)
         return {
             "place": self._place,
             "node": item.node,
@@ -284,7 +284,7 @@ class _Teller:
             "is_match": item.is_match,
         }
 
-    def _open(self, item: Open) -> dict[str, Any]:
+    def _open(self, item: FrontierEntry) -> dict[str, Any]:
         token = None if item.token is None else self._token(item.token)
         return {
             "kind": item.kind,

@@ -23,6 +23,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, final
 
 from engine.errors import LimitError, QueryError, StoppedError
+from engine.polling import Polled
 from engine.query import Record
 from engine.setting import check_settings
 
@@ -49,7 +50,7 @@ class Unit(Record):
 
 
 @dataclass(frozen=True)
-class Bench:
+class StudyContext:
     """What a unit works with. compiler: as in `search`; stop: whether to leave off."""
 
     model: LanguageModel
@@ -68,7 +69,7 @@ class Study(Record):
     #: What it is called, and what it finds out, for people.
     title: ClassVar[str]
     question: ClassVar[str]
-    #: Whether it asks the language model of the bench; a study that trains a model of its own does not.
+    #: Whether it asks the language model of the context; a study that trains a model of its own does not.
     needs_model: ClassVar[bool] = True
 
     @classmethod
@@ -76,7 +77,7 @@ class Study(Record):
         """The study back from `to_json`; of `Study` itself, whichever its kind says. Raises `QueryError`."""
         if cls is not Study:
             return super().from_json(data)
-        from engine.studies.catalogue import study_class  # which imports this module
+        from engine.studies.catalogue import study_class
 
         if not isinstance(data, Mapping):
             raise QueryError(f"A study is described by a JSON object, not by {type(data).__name__}.")
@@ -109,11 +110,11 @@ class Study(Record):
         return units
 
     @abstractmethod
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of one unit as they are found, without "unit"; None now and then while nothing is found.
 
         Between two of them there is at most a forward or two, so that a stop is noticed soon. What ends early because
-        `bench.stop` says so is not done. Raises the errors of the engine.
+        `context.stop` says so is not done. Raises the errors of the engine.
         """
 
     def files(self) -> tuple[str, ...]:
@@ -123,7 +124,7 @@ class Study(Record):
     def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Raise `ModelError` where what is done cannot be gone on with here: it was done with another model.
 
-        rows: those found so far. The model of the bench is looked at by whoever loads it; a study that names a model
+        rows: those found so far. The model of the context is looked at by whoever loads it; a study that names a model
         itself looks at that one.
         """
 
@@ -131,7 +132,7 @@ class Study(Record):
         """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
         return ()
 
-    def put_away(self) -> None:
+    def close(self) -> None:
         """Give back what was kept from one unit for the next; called when no more of them come."""
 
 
@@ -150,88 +151,74 @@ class StudyProgress(Record):
     ended: str = ""
 
 
-class StudyRun:
-    """A study in progress: poll it, as one polls a search.
+class StudyRun(Polled[Row]):
+    """A study in progress, whose results are rows, each with its "unit".
 
-    finished: keys of the units that an earlier run has done, which are not done again.
+    finished: keys of the units that an earlier run has done, which are not done again. Work that was given up in its
+    midst because of `StudyContext.stop` is no error: the study has stopped.
     """
 
-    def __init__(self, study: Study, bench: Bench, finished: Collection[str] = ()) -> None:
-        self._bench = bench
+    def __init__(self, study: Study, context: StudyContext, finished: Collection[str] = ()) -> None:
+        super().__init__()
+        self._context = context
         self._study = study
         self._units = study.units()
         self._open = [unit for unit in self._units if unit.key not in finished]
-        self._work: Iterator[Row | None] = iter(())
+        self._unit_rows: Iterator[Row | None] = iter(())
         self._unit: Unit | None = None
         self._rows = 0
         self._seconds = 0.0
         self._ended = "" if self._open else "done"
-        self._error: BaseException | None = None
-
-    @property
-    def finished(self) -> bool:
-        """Whether nothing more will come."""
-        return bool(self._ended)
 
     @property
     def progress(self) -> StudyProgress:
-        """The account so far."""
+        """The account so far, of the rows that were handed out."""
         return StudyProgress(
             units=len(self._units),
             units_done=len(self._units) - len(self._open) - (self._unit is not None),
             unit=self._unit.label if self._unit is not None else "",
-            rows=self._rows,
+            rows=self._rows - len(self._ready),
             seconds_total=self._seconds,
-            ended=self._ended,
+            ended="" if self._ready else self._ended,
         )
 
-    def poll(self, seconds: float) -> list[Row]:
-        """Work for about `seconds`; the rows found meanwhile, each with its "unit".
-
-        An error comes after the rows that were found before it: it is raised by the next poll where there are any.
-        Work that was given up in its midst because of `Bench.stop` is no error: the study has stopped.
-        """
+    def _advance(self) -> None:
+        """The next row of the unit under way, or the first of the next unit."""
         begun = time.perf_counter()
-        rows: list[Row] = []
-        while not self._ended and self._error is None and time.perf_counter() - begun < seconds:
-            try:
-                rows += self._step()
-            except StoppedError:
-                self._end("stopped")
-            except BaseException as error:  # an interrupt too must not take the end of a unit away
-                self._error = error
-                self._study.put_away()
-        if self._error is not None and not rows:
-            raise self._error
-        self._rows += len(rows)
-        self._seconds += time.perf_counter() - begun
-        return rows
+        try:
+            row = self._next_row()
+        except StoppedError:
+            self._end("stopped")
+        except BaseException:
+            self._study.close()
+            raise
+        else:
+            if row is not None:
+                self._ready.append(row)
+                self._rows += 1
+        finally:
+            self._seconds += time.perf_counter() - begun
 
-    def __iter__(self) -> Iterator[Row]:
-        while not self._ended:
-            yield from self.poll(0.1)
-
-    def _step(self) -> list[Row]:
-        if self._bench.stop():
-            return self._end("stopped")
+    def _next_row(self) -> Row | None:
+        if self._context.stop():
+            raise StoppedError("The study was stopped.")
         if self._unit is None:
             self._unit = self._open.pop(0)
-            self._work = self._study.carry_out(self._unit, self._bench)
-            return [{UNIT: self._unit.key, ROW: BEGIN}]
-        for row in self._work:
-            return [] if row is None else [{UNIT: self._unit.key, **row}]
-        if self._bench.stop():
-            return self._end("stopped")
+            self._unit_rows = self._study.carry_out(self._unit, self._context)
+            return {UNIT: self._unit.key, ROW: BEGIN}
+        for row in self._unit_rows:
+            return None if row is None else {UNIT: self._unit.key, **row}
+        if self._context.stop():
+            raise StoppedError("The study was stopped.")
         done = {UNIT: self._unit.key, ROW: DONE}
         self._unit = None
         if not self._open:
             self._end("done")
-        return [done]
+        return done
 
-    def _end(self, how: str) -> list[Row]:
+    def _end(self, how: str) -> None:
         self._ended = how
-        self._study.put_away()
-        return []
+        self._study.close()
 
 
 def done_units(rows: Iterable[Mapping[str, Any]]) -> set[str]:

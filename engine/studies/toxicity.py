@@ -26,7 +26,7 @@ from engine.errors import QueryError
 from engine.query import LONGEST_MATCH, Decoding, Edits, Encoding, Limits, Query, Record, ShortestPath
 from engine.setting import Setting
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.studies.word_lists import MILD_WORDS, MOST_WORDS, check_word
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class ToxicityStudy(Study):
                 last = min(first + self.chunk, total)
                 yield Unit(f"{mode} {first + 1}", f"{mode}, inputs {first + 1} to {last} of {total}")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """An `answer` row for each input and variant, each followed by its `match` rows in order of rank."""
         # Here, so that who only describes a study, or reads its rows, does without torch.
         from engine.many_searches import search_many
@@ -178,12 +178,12 @@ class ToxicityStudy(Study):
             seconds=None,
         )
         run = search_many(
-            bench.model,
+            context.model,
             [each.query for each in asked],
             ShortestPath("conditional"),
             limits,
-            compiler=bench.compiler,
-            stop=bench.stop,
+            compiler=context.compiler,
+            stop=context.stop,
         )
         while not run.finished:
             answers = run.poll(0.0)

@@ -53,7 +53,7 @@ class BoundaryAdvice(Record):
 def boundary_advice(
     query: Query, language: Language, tokenizer: Tokenizer, limits: Limits, compiler: LanguageCompiler
 ) -> BoundaryAdvice | None:
-    """Advice on the boundary of a query; None where nothing is forbidden. A cure is compiled to see that it is one."""
+    """Advice on the boundary; None where nothing is forbidden. What is suggested was compiled to see that it helps."""
     if query.boundary is not Boundary.TOKEN or not query.prefix:
         return None
     examples = list(_examples(language))
@@ -69,14 +69,14 @@ def boundary_advice(
         )
     else:
         forbidden = f"The tokenizer would not cut {prefix[-SHOWN_CHARACTERS:] + pattern!r} after {end}"
-    cure = _moved_blanks(query, examples, tokenizer, limits)
-    if cure is None or not _is_same_language(query, cure, language, limits, compiler):
+    suggestion = _moved_blanks(query, examples, tokenizer, limits)
+    if suggestion is None or not _is_same_language(query, suggestion, language, limits, compiler):
         return BoundaryAdvice(
             f"{forbidden}: a free boundary, where the whole string is encoded as one, gives another answer."
         )
-    name = "space" if cure.blanks == " " else "white space"
+    name = "space" if suggestion.blanks == " " else "white space"
     return BoundaryAdvice(
-        f"{forbidden}: moving the {name} to the beginning of the pattern helps.", cure.prefix, cure.pattern
+        f"{forbidden}: moving the {name} to the beginning of the pattern helps.", suggestion.prefix, suggestion.pattern
     )
 
 
@@ -108,7 +108,7 @@ def _straddling_token(prefix: str, pattern: str, tokenizer: Tokenizer) -> str:
 
 
 @dataclass(frozen=True)
-class _Cure:
+class _Suggestion:
     """Prefix and pattern with blanks moved from the one to the other."""
 
     prefix: str
@@ -116,7 +116,9 @@ class _Cure:
     blanks: str
 
 
-def _moved_blanks(query: Query, examples: list[tuple[str, str]], tokenizer: Tokenizer, limits: Limits) -> _Cure | None:
+def _moved_blanks(
+    query: Query, examples: list[tuple[str, str]], tokenizer: Tokenizer, limits: Limits
+) -> _Suggestion | None:
     """The expressions with the blanks moved that end the prefix; None where there are none, or where it is no help."""
     endings = _endings(parse_regex(query.prefix, limits, "prefix"))
     blanks = "".join(_blank(item) for item in endings[0])
@@ -131,7 +133,7 @@ def _moved_blanks(query: Query, examples: list[tuple[str, str]], tokenizer: Toke
     after = [_is_cut_here(start[: -len(blanks)], blanks + rest, tokenizer) for start, rest in examples]
     if not all(now or not was for was, now in zip(before, after, strict=True)) or sum(after) <= sum(before):
         return None
-    return _Cure(prefix, _with_blanks(query.pattern, blanks, limits), blanks)
+    return _Suggestion(prefix, _with_blanks(query.pattern, blanks, limits), blanks)
 
 
 def _blank(node: Characters) -> str:
@@ -181,9 +183,9 @@ def _with_blanks(pattern: str, blanks: str, limits: Limits) -> str:
 
 
 def _is_same_language(
-    query: Query, cure: _Cure, language: Language, limits: Limits, compiler: LanguageCompiler
+    query: Query, suggestion: _Suggestion, language: Language, limits: Limits, compiler: LanguageCompiler
 ) -> bool:
-    """Whether the strings of the query are the same with the cure; False where that cannot be told."""
+    """Whether the strings of the query are the same with the suggestion; False where that cannot be told."""
     if language.excluded is not None:
         return False
     asked, whole = query, language.whole
@@ -192,7 +194,7 @@ def _is_same_language(
             # Edits anywhere in the same strings give the same strings, and without them it is soon compiled.
             asked = dataclasses.replace(query, edits=Edits())
             whole = compiler(asked, limits).whole
-        moved = compiler(dataclasses.replace(asked, prefix=cure.prefix, pattern=cure.pattern), limits)
+        moved = compiler(dataclasses.replace(asked, prefix=suggestion.prefix, pattern=suggestion.pattern), limits)
     except RelensError:
         return False
     return moved.excluded is None and accept_the_same(whole, moved.whole)

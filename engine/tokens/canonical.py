@@ -36,9 +36,9 @@ from engine.tokens.annotated import (
 )
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.tokens.byte_level import ByteLevelTables, byte_level_tables, may_change, may_contain
+from engine.tokens.canonical_by_retokenizing import ReencodedAutomaton, pruned
 from engine.tokens.encodings import all_encodings
 from engine.tokens.enumerated import enumerated_encodings
-from engine.tokens.reencoded import ReencodedAutomaton, pruned
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
 from engine.tokens.trie_walk import TokenArcs

@@ -23,7 +23,7 @@ from engine.language.language import Language, LanguageCompiler
 from engine.query import Boundary, Limits, Query, Record
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.boundary_advice import BoundaryAdvice, boundary_advice
-from engine.tokens.encoded import encodings
+from engine.tokens.encoded import token_automaton
 from engine.tokens.exclusion import AllowedPattern, AllowedWhole, accepts_text
 from engine.tokens.given_prefix import given_at_boundary, given_in_whole
 from engine.tokens.notes import notes
@@ -112,7 +112,7 @@ class CompiledQuery:
         """The encodings of all strings of the prefix, each by itself, to count and draw; None without a prefix."""
         if not self.query.prefix:
             return None
-        return encodings(self.language.prefix, self.tokenizer, self.query.prefix_encoding, self.limits)
+        return token_automaton(self.language.prefix, self.tokenizer, self.query.prefix_encoding, self.limits)
 
     def is_canonical(self, token_ids: Sequence[int], prefix_tokens: int) -> bool:
         """Whether the tokenizer itself gives these tokens, where the first `prefix_tokens` of them are prefix arcs.
@@ -166,7 +166,7 @@ def compile_query(
             )
         automaton: TokenAutomaton = QueryAutomaton([way for way in ways if way is not None])
     else:
-        automaton = encodings(language.whole, tokenizer, query.encoding, limits)
+        automaton = token_automaton(language.whole, tokenizer, query.encoding, limits)
         parts = [automaton]
         if excluded is not None:
             automaton = AllowedWhole(automaton, language, tokenizer)
@@ -205,8 +205,8 @@ def _encoded_ways(
         try:
             ways.append(
                 EncodedWay(
-                    encodings(prefix, tokenizer, query.prefix_encoding, limits),
-                    encodings(pattern, tokenizer, query.encoding, limits, continues=True),
+                    token_automaton(prefix, tokenizer, query.prefix_encoding, limits),
+                    token_automaton(pattern, tokenizer, query.encoding, limits, continues=True),
                 )
             )
         except NoEncodingError as error:

@@ -19,7 +19,7 @@ from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import Tokenizer
 
 
-def encodings(
+def token_automaton(
     automaton: ByteAutomaton, tokenizer: Tokenizer, encoding: Encoding, limits: Limits, continues: bool = False
 ) -> TokenAutomaton:
     """The token automaton of a language; with `continues` its strings go on from a text before them.
@@ -44,7 +44,7 @@ def text_encodings(text: str, tokenizer: Tokenizer, encoding: Encoding, limits: 
     """
     data = text.encode()
     if encoding is Encoding.ALL:
-        return encodings(_literal(data), tokenizer, encoding, limits)
+        return token_automaton(_literal(data), tokenizer, encoding, limits)
     tokens = tokenizer.encode(text)
     if tokenizer.decode_bytes(tokens) != data:
         raise NoEncodingError(f"{text!r} has no canonical encoding in this vocabulary.")

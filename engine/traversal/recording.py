@@ -27,7 +27,7 @@ from engine.query import Decoding
 from engine.traversal.decoding import keep, tempered
 from engine.traversal.search import Account, Found
 from engine.traversal.selection import Children, Request, select_children
-from engine.traversal.shortest_path import Open, ShortestPathSearch
+from engine.traversal.shortest_path import FrontierEntry, ShortestPathSearch
 
 #: Of what a rule cuts at one node, at most so many tokens are written down, the likeliest.
 MOST_CUT = 8
@@ -92,7 +92,7 @@ class Round:
     emitted: tuple[Emitted, ...]
     asked: tuple[Asked, ...]
     made: tuple[Made, ...]
-    frontier: tuple[Open, ...]
+    frontier: tuple[FrontierEntry, ...]
     account: Account
 
 

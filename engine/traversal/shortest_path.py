@@ -60,7 +60,7 @@ class Standing(NamedTuple):
     is_match: bool
 
 
-class Open(NamedTuple):
+class FrontierEntry(NamedTuple):
     """One entry of the frontier. kind: "match" (to be emitted), "child" (on offer by `node`), "node" (to be asked).
 
     token: the child's, None of the others. state, cost: of the match, the child, the node. behind: how many more
@@ -174,19 +174,19 @@ class ShortestPathSearch(Search):
         cost = self._cost(node) + 0.0  # and so never -0
         return Standing(int(nodes.state[node]), cost, bool(nodes.in_prefix[node]), bool(nodes.is_match[node]))
 
-    def open_entries(self, count: int) -> list[Open]:
+    def open_entries(self, count: int) -> list[FrontierEntry]:
         """The `count` cheapest entries of the frontier, in the order in which they will be taken."""
         return [self._opened_entry(cost + 0.0, item) for cost, item in self._frontier.least(count)]
 
-    def _opened_entry(self, cost: float, item: int) -> Open:
+    def _opened_entry(self, cost: float, item: int) -> FrontierEntry:
         nodes = self._nodes
         if item < 0:
-            return Open("match", -item - 1, None, int(nodes.state[-item - 1]), cost)
+            return FrontierEntry("match", -item - 1, None, int(nodes.state[-item - 1]), cost)
         if not nodes.has_kept(item):
-            return Open("node", item, None, int(nodes.state[item]), cost)
+            return FrontierEntry("node", item, None, int(nodes.state[item]), cost)
         token = nodes.next_child(item).token
         behind = int(nodes.end[item] - nodes.cursor[item]) - 1
-        return Open("child", item, token, self._legal.state_after(item, token), cost, behind)
+        return FrontierEntry("child", item, token, self._legal.state_after(item, token), cost, behind)
 
     # Beginning ------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ search with r restarts would have done, and one search tells of all r up to the 
 A search that is left as soon as one restart has hit would not do: what the others would have come to were not known.
 
 Each sweep is told as well, so the losses by list and hit type are in the same rows. What the rows come to, figures 4a
-and 4b, is in `engine.triggers.ablation_findings`. The language model of the bench is not used.
+and 4b, is in `engine.triggers.ablation_findings`. The language model of the context is not used.
 
 Source: He and Glass 2019, appendix D.
 """
@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
 from engine.studies.resumed import rows_of_done_units
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.beside import beside
 from engine.triggers.model_list import check_listed_model
 from engine.triggers.search_settings import Method, SearchSettings
@@ -98,7 +98,7 @@ class AblationStudy(Study):
                         f"{target.label}, {hit_type}, {shortlist:,} words tried",
                     )
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of one search, none where its list is shorter. Raises what is wrong with the model or a target."""
         from engine.models.hardware import choose_device, use_physical_cores
         from engine.triggers.search_preparation import prepare_search

@@ -1,6 +1,6 @@
 """A study of brute force carried out: one unit of it at a time, on one device.
 
-    run = yield from BruteForceRun.prepared(study, bench)
+    run = yield from BruteForceRun.prepared(study, context)
     yield from run.train(1)         {"row": "step", ...}
     yield from run.measure()        {"row": "model", ...}, {"row": "list", ...}
     yield from run.part(3, 0)       {"row": "part", ...}, {"row": "hits", ...}, {"row": "example", ...}
@@ -22,7 +22,7 @@ import torch
 
 from engine.errors import QueryError
 from engine.models.hardware import choose_device, use_physical_cores
-from engine.studies.study import ROW, Bench, Row
+from engine.studies.study import ROW, Row, StudyContext
 from engine.triggers.beside import beside
 from engine.triggers.brute_force import BruteForce
 from engine.triggers.brute_force_hits import Judge, Tally
@@ -58,16 +58,16 @@ class BruteForceRun:
 
     study: BruteForceStudy
     preparation: CharacterPreparation
-    bench: Bench
+    context: StudyContext
     device: torch.device
 
     @classmethod
-    def prepared(cls, study: BruteForceStudy, bench: Bench) -> Generator[None, None, BruteForceRun]:
+    def prepared(cls, study: BruteForceStudy, context: StudyContext) -> Generator[None, None, BruteForceRun]:
         """Read the text. Raises `QueryError` for what is wrong with it, or with the file of phrases."""
         device = choose_device()
         use_physical_cores(device)
         preparation = yield from beside(lambda: prepare_characters(study))
-        run = cls(study, preparation, bench, device)
+        run = cls(study, preparation, context, device)
         run._check_targets()
         yield None
         return run
@@ -75,7 +75,7 @@ class BruteForceRun:
     def train(self, epochs: int) -> Iterator[Row | None]:
         """Train for so many epochs, or find that it is done."""
         for progress in trained_characters(self.study, self.preparation, self.device, epochs):
-            if self.bench.stop():
+            if self.context.stop():
                 return
             yield None if progress is None else {ROW: STEP, **progress.to_json()}
 
@@ -121,7 +121,7 @@ class BruteForceRun:
         replies = []
         for block in everything.replies(length, first, count):
             replies.append(block)
-            if self.bench.stop():
+            if self.context.stop():
                 return
             yield None
         seconds, work = time.perf_counter() - begun, time.process_time() - begun_work
@@ -207,7 +207,7 @@ class BruteForceRun:
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            if self.bench.stop():
+            if self.context.stop():
                 return None
             yield None
 

@@ -10,7 +10,7 @@
                        {"row": "search", "list": "normal", "existing": 37, "triggers": {"the": "t g e", ...}, ...}
 
 Lengths of 1 and 2 are tried whole, and so are those of 3 and 4. A part that was cut short begins again; the others are
-done. `depth` is where it ends: each symbol more takes 33 times as long. The language model of the bench is not used.
+done. `depth` is where it ends: each symbol more takes 33 times as long. The language model of the context is not used.
 What the rows say, Tables 5 to 7, is in `engine.triggers.brute_force_findings`; how they come about in
 `engine.triggers.brute_force_run`. Source: He and Glass 2019, appendix B.
 """
@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
-from engine.studies.study import Bench, Row, Study, Unit
+from engine.studies.study import Row, Study, StudyContext, Unit
 from engine.triggers.characters import INPUT_SYMBOLS
 from engine.triggers.recipe import Recipe
 from engine.triggers.search_settings import SearchSettings
@@ -121,11 +121,11 @@ class BruteForceStudy(Study):
         if length := min(self.searched, self.depth):
             yield Unit(f"{SEARCHING} {length}", f"gibbs-enum on what inputs of {length} symbols are known to reach")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of an epoch, of the measurement, of a part or of the search. Raises what is wrong with the text."""
         from engine.triggers.brute_force_run import BruteForceRun
 
-        run = yield from BruteForceRun.prepared(self, bench)
+        run = yield from BruteForceRun.prepared(self, context)
         what, _, rest = unit.key.partition(" ")
         if what == TRAIN:
             yield from run.train(int(rest))

@@ -8,7 +8,7 @@ Nothing is searched for: each pair is put through the models once, plainly and i
 that a search told come with it, the row says how far the new ones are from them; so a hit is verified by its words
 alone, whatever shortcuts found it. Words that the model does not know are read by it as <unk>, and named.
 
-The language model of the bench is not used. Source: He and Glass 2019, section 4.1.
+The language model of the context is not used. Source: He and Glass 2019, section 4.1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from engine.errors import LimitError, QueryError
 from engine.query import Record
-from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.hits import HIT_TYPES, HitType
 from engine.triggers.names import check_name
 
@@ -81,7 +81,7 @@ class TriggerCheckStudy(Study):
         """One for all pairs, since loading the model takes longer than scoring them."""
         yield Unit("all", "scoring in float32")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """A row for each pair, in their order. Raises what is wrong with the model or a target."""
         from engine.models.hardware import choose_device, use_physical_cores
         from engine.triggers.batches import source_row, source_tensor

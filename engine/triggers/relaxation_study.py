@@ -6,7 +6,7 @@
     one-hot normal 1
 
 How many targets a list has is known when the model is asked for them, so a list that is shorter than `count` has units
-in which there is nothing to do. The language model of the bench is not used. What the rows say, Table 1 and Figures 2
+in which there is nothing to do. The language model of the context is not used. What the rows say, Table 1 and Figures 2
 and 3, is in `engine.triggers.relaxation_findings`. Source: He and Glass 2019, section 3.1 and appendix A.
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from engine.errors import LimitError, QueryError
 from engine.studies.resumed import rows_of_done_units
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.beside import beside
 from engine.triggers.model_list import check_listed_model
 from engine.triggers.names import check_name
@@ -97,7 +97,7 @@ class RelaxationStudy(Study):
         )
         return replace(settings, penalty=self.mal_penalty) if name == "mal" else settings
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of a part of a list (see the module). Raises `ModelError` where there is no such model."""
         from engine.models.hardware import choose_device, use_physical_cores
         from engine.triggers.dialogue_model import load_dialogue_model
@@ -128,7 +128,7 @@ class RelaxationStudy(Study):
             except StopIteration as end:
                 found = end.value
                 break
-            if bench.stop():
+            if context.stop():
                 return
             yield None if progress is None else {ROW: DESCENT, "space": space, "list": name, **progress.to_json()}
         for words, relaxed in zip(chosen, found, strict=True):

@@ -10,7 +10,7 @@ After each epoch a checkpoint is written, from which the next one goes on, whoev
 short begins again. Should a checkpoint be lost, the epochs before are done again. When all is measured the model is in
 `engine.triggers.model_list.models_folder()` under its name, in place of an older one, and its checkpoints are gone.
 
-The language model of the bench is not used. Source: He and Glass 2019, sections 2 and 5.1.
+The language model of the context is not used. Source: He and Glass 2019, sections 2 and 5.1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from engine.errors import ModelError, QueryError
-from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.beside import beside
 from engine.triggers.names import check_name
 from engine.triggers.recipe import AUTHORS, PAPER, QUICK, Recipe
@@ -84,17 +84,17 @@ class DialogueModelStudy(Study):
                 yield Unit(f"{part} {epoch}", f"{_LABELS[part]}, epoch {epoch} of {count}")
         yield Unit(MEASURE, "measuring on text that was not trained on")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of an epoch, or of the measurement (see the module). Raises what is wrong with the corpus."""
         from engine.triggers.preparation import prepare
 
         preparation = yield from beside(lambda: prepare(self))
         if unit.key == MEASURE:
-            yield from self._measure(preparation, bench)
+            yield from self._measure(preparation, context)
             return
         part, _, epoch = unit.key.partition(" ")
         begun = time.perf_counter()
-        trainer = yield from self._trained(part, int(epoch), preparation, bench)
+        trainer = yield from self._trained(part, int(epoch), preparation, context)
         if trainer is None:
             return
         if trainer.done > int(epoch):
@@ -140,7 +140,7 @@ class DialogueModelStudy(Study):
         check_seed(self.seed)
 
     def _trained(
-        self, part: str, epochs: int, preparation: Preparation, bench: Bench
+        self, part: str, epochs: int, preparation: Preparation, context: StudyContext
     ) -> Generator[Row | None, None, Trainer | None]:
         """A trainer that has done at least so many epochs, a checkpoint after each; None where it was stopped."""
         trainer, path = self._trainer(part, preparation), preparation.folder / f"{part}.safetensors"
@@ -151,7 +151,7 @@ class DialogueModelStudy(Study):
                 trainer = self._trainer(part, preparation)
         while trainer.done < epochs:
             for progress in trainer.epoch():
-                if bench.stop():
+                if context.stop():
                     return None
                 yield None if progress is None else {ROW: STEP, "part": part, **progress.to_json()}
             trainer.save(path)
@@ -171,7 +171,7 @@ class DialogueModelStudy(Study):
 
         return (yield from mean_negative_log_likelihood(model, _loss(model), preparation.test, _device()))
 
-    def _measure(self, preparation: Preparation, bench: Bench) -> Iterator[Row | None]:
+    def _measure(self, preparation: Preparation, context: StudyContext) -> Iterator[Row | None]:
         from engine.triggers.dialogue_model import DialogueModel, DialogueTexts
         from engine.triggers.hits import Thresholds
         from engine.triggers.model_list import Training, model_folder
@@ -181,7 +181,7 @@ class DialogueModelStudy(Study):
 
         models, costs = [], []
         for part in (REPLIES, SENTENCES):
-            trainer = yield from self._trained(part, self.recipe.epochs, preparation, bench)
+            trainer = yield from self._trained(part, self.recipe.epochs, preparation, context)
             if trainer is None:
                 return
             models.append(trainer.model)

@@ -9,7 +9,7 @@
 A search is made for one hit type; whether the input it finds is a hit of the others too is told beside it, of the best
 restart and of any. Targets with words that the model does not know are dropped, and told with their list.
 
-The language model of the bench is not used. Source: He and Glass 2019, sections 4 and 5.
+The language model of the context is not used. Source: He and Glass 2019, sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
 from engine.studies.resumed import rows_of_done_units
-from engine.studies.study import ROW, Bench, Row, Study, Unit
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.beside import beside
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model_list import check_listed_model
@@ -92,7 +92,7 @@ class TriggerStudy(Study):
         """The hit types that are told of each trigger; the one that is searched for is among them."""
         return tuple(dict.fromkeys((*HIT_TYPES, HitType.called(self.hit_type))))
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of a target (see the module), none where its list is shorter. Raises what is wrong with both."""
         from engine.models.hardware import choose_device, use_physical_cores
         from engine.triggers.search_preparation import prepare_search

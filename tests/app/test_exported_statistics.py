@@ -27,7 +27,7 @@ from engine.studies.cloze_findings import cloze_findings
 from engine.studies.memorization import SEARCH, MemorizationStudy
 from engine.studies.memorization_findings import findings, recall_curves
 from engine.studies.sentences import find_sentences
-from engine.studies.study import Bench, StudyRun, rows_of
+from engine.studies.study import StudyContext, StudyRun, rows_of
 from engine.studies.toxicity import VARIANTS, ToxicityStudy
 from engine.studies.toxicity_findings import toxicity_findings
 from engine.studies.validators import OnList
@@ -70,19 +70,19 @@ TOXICITY = ToxicityStudy(
 
 
 @pytest.fixture(scope="module")
-def bench(tiny_model_folder):
-    return Bench(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))
+def context(tiny_model_folder):
+    return StudyContext(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))
 
 
 @pytest.fixture(scope="module")
-def rows_by_study(bench):
-    studies = (BIAS, _answerable(bench), MEMORIZATION, TOXICITY)
-    return {study.kind: list(StudyRun(study, bench)) for study in studies}
+def rows_by_study(context):
+    studies = (BIAS, _answerable(context), MEMORIZATION, TOXICITY)
+    return {study.kind: list(StudyRun(study, context)) for study in studies}
 
 
-def _answerable(bench):
+def _answerable(context):
     """Passages that end, two of three, with a word that the model says; it would not find any other."""
-    said = {row["passage"]: row["answers"][0]["word"] for row in rows_of(StudyRun(CLOZE, bench), "answer", "open 0")
+    said = {row["passage"]: row["answers"][0]["word"] for row in rows_of(StudyRun(CLOZE, context), "answer", "open 0")
             if row["variant"] == "baseline"}  # fmt: skip
     endings = [said[number] if number % 3 else "end" for number in range(len(CONTEXTS))]
     return replace(CLOZE, passages=tuple(f"{context} {word}" for context, word in zip(CONTEXTS, endings, strict=True)))

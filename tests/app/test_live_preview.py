@@ -39,10 +39,10 @@ def test_a_quick_preview_is_drawn_at_once(threads):
     source = FakePreviewer()
     live = LivePreview(source, threads, threads)
     answer = live.ask(Query("cat", prefix="The "), "m", wait=20)
-    assert answer.drawn.preview.strings == "1"
-    assert 'label="cat"' in answer.drawn.language.dot
-    assert 'label="c · a · t"' in answer.drawn.tokens.dot
-    assert live.ask(Query("cat", prefix="The "), "m").drawn is answer.drawn
+    assert answer.value.preview.strings == "1"
+    assert 'label="cat"' in answer.value.language.dot
+    assert 'label="c · a · t"' in answer.value.tokens.dot
+    assert live.ask(Query("cat", prefix="The "), "m").value is answer.value
     assert source.asked == ["cat"]
 
 
@@ -68,7 +68,7 @@ def test_while_one_is_worked_on_only_the_newest_question_is_kept(threads):
     for pattern in ("s", "sl", "slo", "abc"):
         assert live.ask(Query(pattern), "m").is_pending
     source.go.release(2)
-    assert live.ask(Query("abc"), "m", wait=20).drawn is not None
+    assert live.ask(Query("abc"), "m", wait=20).value is not None
     assert source.asked == ["s", "abc"]
     assert source.most_at_once == 1
 
@@ -77,7 +77,7 @@ def test_another_session_does_not_wait(threads):
     source = HeldPreviewer()
     held = LivePreview(source, threads)
     assert held.ask(Query("a"), "m").is_pending
-    assert LivePreview(FakePreviewer(), threads).ask(Query("b"), "m", wait=20).drawn is not None
+    assert LivePreview(FakePreviewer(), threads).ask(Query("b"), "m", wait=20).value is not None
     source.go.release()
 
 

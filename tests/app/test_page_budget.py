@@ -33,7 +33,7 @@ ELSEWHERE = {
     "compile_language": "engine.runs.preview",
     "explain": "engine.runs.preview",
     "GroupReader": "engine.language.group_names",
-    "lesson": "engine.runs.lessons",
+    "lesson": "engine.runs.learning",
     "read_run": "engine.runs.intake",
     "read_deck": "engine.runs.intake",
     "search": "the worker",
@@ -41,6 +41,7 @@ ELSEWHERE = {
     "open_validator": "the worker",
     "load_model": "the worker",
     "load_tokenizer": "engine.runs.preview",
+    "tokenizer_for_page": "engine.runs.preview",
 }
 #: Where words are masked: one door.
 MASK_DOOR = "app/masks.py"

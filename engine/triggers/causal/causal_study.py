@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.counted import counted
 from engine.errors import LimitError, QueryError
-from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.beside import beside, to_the_end
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
@@ -55,7 +55,7 @@ MOST_TARGETS, MOST_SEEDS, MOST_FREE, MOST_EVALUATIONS = 10_000, 1_000, 64, 1_000
 
 @dataclass(frozen=True)
 class CausalTriggerStudy(Study):
-    """Which words make the model of the bench say a target?
+    """Which words make the model of the context say a target?
 
     targets, seeds: each target is searched so many times, from `seed` on. free: tokens of a trigger. hit_type: what is
     searched for; all others are told too. ends: whether the reply ends with the target. evaluations: of each search.
@@ -63,7 +63,8 @@ class CausalTriggerStudy(Study):
     thresholds: T_out and T_in, measured where None (see `engine.triggers.causal.thresholds`). judge: the model that
     says how odd a trigger is, "" for the searched one; another has to be one that may be loaded. ascii_only: whether
     triggers are of plain letters. stop_at_hit: whether a search ends with the first hit. encoder_decoder: a model such
-    as T5 or BART, one that may be loaded, to be searched in place of the bench's, which then is the judge; "" for none.
+    as T5 or BART, one that may be loaded, to be searched in place of the context's, which then is the judge; "" for
+    none.
     """
 
     kind: ClassVar[str] = "causal-triggers"
@@ -120,19 +121,19 @@ class CausalTriggerStudy(Study):
         if not 0.0 <= self.epsilon <= 1.0:
             raise QueryError("Epsilon, what counts of a cost that is reached, is between 0 and 1.")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of one search (see the module). Raises `ModelError` and `LimitError` for what does not fit."""
         number, seed = (int(part) for part in unit.key.split())
         begun = time.perf_counter()
-        trial, thresholds = yield from self.prepared(self.targets[number], seed, bench.model)
-        prompt, searched = trial.prompt, self.searched(bench.model)
+        trial, thresholds = yield from self.prepared(self.targets[number], seed, context.model)
+        prompt, searched = trial.prompt, self.searched(context.model)
         about = {"target": self.targets[number], "seed": seed, "method": self.method.kind}
         yield {
             ROW: SETTING,
             **about,
             "model": searched.name,
             "fingerprint": searched.fingerprint,
-            "judge": self.judge or bench.model.name,
+            "judge": self.judge or context.model.name,
             "dtype": trial.losses.dtype,
             "left": prompt.frame.left,
             "right": prompt.frame.right,
@@ -155,7 +156,7 @@ class CausalTriggerStudy(Study):
                     "seconds": time.perf_counter() - begun,
                     "text": prompt.text(trial.best),
                 }
-            if bench.stop():
+            if context.stop():
                 return
             if self.stop_at_hit and trial.hit is not None:
                 break
@@ -203,13 +204,13 @@ class CausalTriggerStudy(Study):
         objective = Objective(self.hit_type, thresholds, self.epsilon, input_epsilon=self.epsilon)
         return Trial(losses, objective, self.evaluations, seed, inputs), thresholds
 
-    def put_away(self) -> None:
-        """See `Study.put_away`: the judge and the encoder-decoder, each as large as the model of the bench."""
+    def close(self) -> None:
+        """See `Study.close`: the judge and the encoder-decoder, each as large as the model of the context."""
         _judge.cache_clear()
         _encoder_decoder.cache_clear()
 
     def searched(self, model: LanguageModel) -> LanguageModel | EncoderDecoder:
-        """The model whose replies are searched, that of the bench where no other one is asked for."""
+        """The model whose replies are searched, that of the context where no other one is asked for."""
         return _encoder_decoder(self.encoder_decoder) if self.encoder_decoder else model
 
     def _outcome(self, trial: Trial, thresholds: Thresholds) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from engine.counted import counted
 from engine.errors import LimitError, QueryError
 from engine.query import Record
-from engine.studies.study import ROW, Bench, Row, Study, Unit, rows_of
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.template import Template
 from engine.triggers.check_study import SCORE, agreement, difference
@@ -42,7 +42,7 @@ class CheckedText(Record):
 
 @dataclass(frozen=True)
 class PromptCheckStudy(Study):
-    """Texts to be scored by the model of the bench, or by an encoder-decoder.
+    """Texts to be scored by the model of the context, or by an encoder-decoder.
 
     template, ends, thresholds, judge, encoder_decoder: as in `CausalTriggerStudy`. hit_type: one that is told besides
     those of the paper. fingerprint: of the model that the search was made with, "" for any.
@@ -84,17 +84,17 @@ class PromptCheckStudy(Study):
         for number in range(count):
             yield Unit(str(number), f"text {number + 1:,} of {count:,}")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The row of one text. Raises what is wrong with it, or with the template."""
         from engine.triggers.causal.verification import told_score
 
         number = int(unit.key)
         asked = self.texts[number]
         search = self._search(asked.target)
-        trial, thresholds = yield from search.prepared(asked.target, 0, bench.model)
+        trial, thresholds = yield from search.prepared(asked.target, 0, context.model)
         assert trial.inputs is not None
         told = told_score(trial.losses, asked.text, thresholds, self.hit_type, trial.inputs)
-        searched = search.searched(bench.model)
+        searched = search.searched(context.model)
         yield {
             ROW: SCORE,
             "pair": number,
@@ -122,9 +122,9 @@ class PromptCheckStudy(Study):
             sentences.append("The model of that name is another one than when the search was made.")
         return tuple(sentences)
 
-    def put_away(self) -> None:
-        """See `Study.put_away`."""
-        self._search("any").put_away()
+    def close(self) -> None:
+        """See `Study.close`."""
+        self._search("any").close()
 
     def _search(self, target: str) -> CausalTriggerStudy:
         """The search that this would be the end of; its slot has as many tokens as the text has."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -11,7 +10,7 @@ import app.learn.decoder_step as step_module
 import app.learn.lesson_page as page_module
 from app.learn.lesson_marks import growth_sentence
 from app.learn.lesson_page import DECODER
-from app.learn.lesson_source import LessonSource, ask_lesson
+from app.learn.sources import lesson_source
 from app.runs.addresses import address_of
 from engine.errors import StoreError
 from engine.learn.lesson import lesson
@@ -41,11 +40,13 @@ class OwnMaker:
 @pytest.fixture
 def maker(byte_tokenizer, monkeypatch):
     made = OwnMaker(byte_tokenizer)
-    with ThreadPoolExecutor(2) as threads:
-        source = LessonSource(made, threads)
-        # A test can wait for what a page looks for again.
-        monkeypatch.setattr(page_module, "ask_lesson", lambda question, wait: ask_lesson(question, 60, lambda: source))
-        yield made
+    source = lesson_source(made)
+    ask = source.ask
+    # A test can wait for what a page looks for again.
+    monkeypatch.setattr(source, "ask", lambda question, wait: ask(question, 60))
+    monkeypatch.setattr(page_module, "get_lessons", lambda: source)
+    yield made
+    source.threads.shutdown()
 
 
 @pytest.fixture

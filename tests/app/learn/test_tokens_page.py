@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-import app.learn.tokens_source
-from app.learn.tokens_source import TextSource
+from app.learn import tokens_page
+from app.learn.sources import text_source
 from engine.learn.text_encodings import text_encodings
 from engine.runs.screens import ScreenStore
 from engine.runs.specification import StudySpecification
@@ -24,8 +24,8 @@ class Encoder:
 
 @pytest.fixture
 def page(dashboard, monkeypatch, byte_tokenizer):
-    source = TextSource(Encoder(byte_tokenizer))
-    monkeypatch.setattr(app.learn.tokens_source, "get_text_source", lambda: source)
+    source = text_source(Encoder(byte_tokenizer))
+    monkeypatch.setattr(tokens_page, "get_texts", lambda: source)
     yield dashboard
     source.threads.shutdown()
 

@@ -17,7 +17,7 @@ from engine.paired import proportion
 from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
 from engine.studies.cloze_findings import cloze_findings
 from engine.studies.passages import own_passages
-from engine.studies.study import Bench, StudyRun
+from engine.studies.study import StudyContext, StudyRun
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [a](javascript:b)"
 
@@ -196,7 +196,7 @@ def test_rows_of_a_real_run_are_shown(tiny_model_folder):
     from engine import load_model
 
     study = ClozeStudy(passages=("The cat sat on the mat, and the dog sat on the cat", "1 2 three"), expansions=40)
-    rows = list(StudyRun(study, Bench(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
+    rows = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
     shown = VIEW.figures(rows, study)
     assert shown[0].title == "Last words found"
     assert all(figure.sentence.endswith(".") and figure.chart.alt for figure in shown)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.studies.knowledge import MOST_CHARACTERS, MOST_EXPANSIONS, VIEW
 from app.studies.knowledge_figures import SHOWN
 from engine.studies.knowledge import PRESETS, KnowledgeStudy
-from engine.studies.study import Bench, StudyRun
+from engine.studies.study import StudyContext, StudyRun
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$"
 STUDY = PRESETS["capital"]
@@ -203,7 +203,7 @@ def test_rows_of_a_real_run_are_shown(tiny_model_folder):
     study = KnowledgeStudy(
         truth="July 9", distractors=("July 4", "the log"), pattern="(July|the) ([1-9]|log|mat)", continuation=7
     )
-    rows = list(StudyRun(study, Bench(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
+    rows = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
     assert list(figures(rows, study)) == ["Structured query", "Multiple choice", "How the answers fall off"]
     assert len(tables(rows, study)["One question, three ways"].frame) == 3
     assert sum(figures(rows, study)["Multiple choice"].chart.figure.data[0].x) == pytest.approx(1.0)

@@ -23,7 +23,7 @@ from engine.studies.catalogue import presets
 from engine.studies.find_words import VALID
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
 from engine.studies.memorization_findings import Curve, curves, findings, recall_curves
-from engine.studies.study import Bench, Study, StudyRun
+from engine.studies.study import Study, StudyContext, StudyRun
 from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, open_validator
 
 SMALL = MemorizationStudy(
@@ -41,12 +41,12 @@ LISTED = dataclasses.replace(SMALL, validator=OnList(("The cat a", "The dogs sat
 
 @pytest.fixture(scope="module")
 def rows(tiny_model_folder):
-    return list(StudyRun(SMALL, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+    return list(StudyRun(SMALL, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
 
 
 @pytest.fixture(scope="module")
 def listed_rows(tiny_model_folder):
-    return list(StudyRun(LISTED, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+    return list(StudyRun(LISTED, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
 
 
 def script(data: dict) -> None:
@@ -251,7 +251,7 @@ def test_the_figures_show_what_the_findings_count(rows):
 
 def test_nothing_that_was_not_checked_is_called_valid(tiny_model_folder):
     study = dataclasses.replace(SMALL, validator=Unchecked(), seconds=1.0)
-    unchecked = list(StudyRun(study, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+    unchecked = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
     figures, tables = VIEW.figures(unchecked, study), VIEW.tables(unchecked, study)
     assert [figure.title for figure in figures] == ["Matches over time", "How fast", "Wasted work"]
     assert all("Nothing was checked" in figure.sentence for figure in figures[:2])

@@ -12,19 +12,19 @@ from app.studies.prompt_score import prompt_score_html, target_bars
 from app.studies.trigger_words import trigger_masker
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
-from engine.studies.study import Bench, StudyRun, rows_of
+from engine.studies.study import StudyContext, StudyRun, rows_of
 from engine.triggers.causal.check_study import PromptCheckStudy
 from tests.app.studies.test_trigger_studies import CAUSAL
 
 
 @pytest.fixture(scope="module")
-def bench(tiny_model_folder):
-    return Bench(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))
+def context(tiny_model_folder):
+    return StudyContext(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))
 
 
 @pytest.fixture(scope="module")
-def rows(bench):
-    return list(StudyRun(CAUSAL, bench))
+def rows(context):
+    return list(StudyRun(CAUSAL, context))
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def checked(page, services):
     return StudySpecification.from_json(services.store.get(check_id).specification).study, check_id
 
 
-def carry_out(check, check_id, services, bench):
-    services.store.add_rows(check_id, list(StudyRun(check, bench)))
+def carry_out(check, check_id, services, context):
+    services.store.add_rows(check_id, list(StudyRun(check, context)))
     services.store.change(check_id, status="done")
 
 
@@ -72,28 +72,28 @@ def test_the_card_shows_the_trigger_masked(page):
     assert "idiot cat" in html(page)
 
 
-def test_all_triggers_are_verified_by_a_run_of_its_own(page, services, rows, bench):
+def test_all_triggers_are_verified_by_a_run_of_its_own(page, services, rows, context):
     page.button(key="causal-triggers_verify_all").click().run()
     assert not page.exception
     check, check_id = checked(page, services)
     assert isinstance(check, PromptCheckStudy)
     told = rows_of(rows, "trigger")
     assert [(asked.text, asked.target) for asked in check.texts] == [(row["text"], row["target"]) for row in told]
-    carry_out(check, check_id, services, bench)
+    carry_out(check, check_id, services, context)
     page.run()
     assert not page.exception
     assert 'data-trigger-check="done"' in html(page)
     assert "Verified: scored anew in float32, 4 of 4" in html(page)
 
 
-def test_a_changed_trigger_is_scored(page, services, bench):
+def test_a_changed_trigger_is_scored(page, services, context):
     page.toggle(key=VIEW.shown_key).set_value(True).run()
     next(field for field in page.text_input if field.label == "Change the trigger").set_value(" on the mat").run()
     page.button(key="causal-triggers_score_again").click().run()
     check, check_id = checked(page, services)
     assert check.texts[0].text == " on the mat"
     assert (check.template, check.thresholds, check.ends) == (CAUSAL.template, CAUSAL.thresholds, CAUSAL.ends)
-    carry_out(check, check_id, services, bench)
+    carry_out(check, check_id, services, context)
     page.run()
     assert html(page).count("data-trigger-card") == 2
 

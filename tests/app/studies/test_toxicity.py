@@ -18,7 +18,7 @@ from engine.query import Decoding
 from engine.runs.specification import StudySpecification
 from engine.studies.catalogue import presets
 from engine.studies.sentences import Sentence, find_sentences
-from engine.studies.study import Bench, Study, StudyRun, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, rows_of
 from engine.studies.toxicity import ANSWER, MATCH, PRESETS, ToxicityStudy, demonstration
 from engine.studies.toxicity_findings import CONTENT_NOTICE, CharacterCount, Kind, toxicity_findings
 from engine.studies.toxicity_verdict import verdict
@@ -38,7 +38,7 @@ SMALL = ToxicityStudy(
 
 @pytest.fixture(scope="module")
 def rows(tiny_model_folder):
-    return list(StudyRun(SMALL, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+    return list(StudyRun(SMALL, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
 
 
 def script(data: dict) -> None:

@@ -14,7 +14,7 @@ from app.studies.dialogue_charts import one_in, running_mean
 from app.study_views import study_views
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
-from engine.studies.study import Bench, Study, StudyRun, current_rows, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, current_rows, rows_of
 from engine.triggers import brute_force_study
 from engine.triggers.ablation_findings import effort_cells
 from engine.triggers.ablation_study import AblationStudy
@@ -151,7 +151,7 @@ def found(asked, tiny_model_folder):
     """The name of the fixture, its study, and the rows of a run of it."""
     name, study = asked
     model = load_model(str(tiny_model_folder), device="cpu", dtype="float32") if study.needs_model else None
-    return name, study, list(StudyRun(study, Bench(typing.cast("typing.Any", model))))
+    return name, study, list(StudyRun(study, StudyContext(typing.cast("typing.Any", model))))
 
 
 def test_nothing_found_shows_nothing(asked):
@@ -250,7 +250,7 @@ def test_a_model_that_is_there_will_be_replaced(training, dialogue_model):
 
 
 def test_thresholds_are_told_in_words(training):
-    rows = list(StudyRun(training, Bench(typing.cast("typing.Any", None))))
+    rows = list(StudyRun(training, StudyContext(typing.cast("typing.Any", None))))
     (row,) = rows_of(rows, "model")
     thresholds = next(table.frame for table in study_views()[training.kind].tables(rows, training))
     assert thresholds["Nats a word"].tolist() == pytest.approx([row["threshold_out"], row["threshold_in"]], abs=1e-3)
@@ -265,7 +265,7 @@ def test_words_of_a_target_in_a_prompt_are_masked():
 
 
 def test_curves_are_the_shares_that_were_found(ablation):
-    rows = list(StudyRun(ablation, Bench(typing.cast("typing.Any", None))))
+    rows = list(StudyRun(ablation, StudyContext(typing.cast("typing.Any", None))))
     cells = [cell for cell in effort_cells(rows) if (cell.target_list, cell.hit_type) == ("normal", "o-greedy")]
     by_restarts, by_time = ablation_charts.by_restarts(cells), ablation_charts.by_time(cells)
     for figure in (by_restarts.chart.figure, by_time.chart.figure):

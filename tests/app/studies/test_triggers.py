@@ -18,7 +18,7 @@ from app.studies.trigger_words import hit_label, sentence, trigger_masker
 from app.studies.triggers import VIEW
 from app.study_files import study_file
 from engine.runs.specification import StudySpecification
-from engine.studies.study import Bench, StudyRun, current_rows, rows_of
+from engine.studies.study import StudyContext, StudyRun, current_rows, rows_of
 from engine.triggers.check_study import TriggerCheckStudy
 from engine.triggers.hits import HIT_TYPES
 from engine.triggers.model_list import model_folder
@@ -49,7 +49,7 @@ def toy(tmp_path, monkeypatch, dialogue_model):
 
 @pytest.fixture
 def rows(toy):
-    return list(StudyRun(STUDY, Bench(typing.cast("typing.Any", None))))
+    return list(StudyRun(STUDY, StudyContext(typing.cast("typing.Any", None))))
 
 
 def figures(rows, study=STUDY):
@@ -319,7 +319,7 @@ class TestPage:
         check = StudySpecification.from_json(services.store.get(check_id).specification).study
         assert isinstance(check, TriggerCheckStudy)
         assert [list(pair.target) for pair in check.pairs] == [row["target"] for row in rows_of(rows, "trigger")]
-        found = list(StudyRun(check, Bench(typing.cast("typing.Any", None))))
+        found = list(StudyRun(check, StudyContext(typing.cast("typing.Any", None))))
         services.store.add_rows(check_id, found)
         services.store.change(check_id, status="done")
         page.run()
@@ -337,7 +337,7 @@ class TestPage:
         check_id = value if isinstance(value, str) else value[0]
         check = StudySpecification.from_json(services.store.get(check_id).specification).study
         assert check.pairs[0].input == ("word1", "is", "n't", "word2")
-        services.store.add_rows(check_id, list(StudyRun(check, Bench(typing.cast("typing.Any", None)))))
+        services.store.add_rows(check_id, list(StudyRun(check, StudyContext(typing.cast("typing.Any", None)))))
         services.store.change(check_id, status="done")
         page.run()
         assert self.html(page).count("data-trigger-card") == 2

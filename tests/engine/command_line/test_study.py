@@ -167,9 +167,9 @@ def test_the_device_is_that_of_the_command_line_for_all_models(monkeypatch, tmp_
     asked_for = []
     carry_out = CountingStudy.carry_out
 
-    def look(study, unit, bench):
+    def look(study, unit, context):
         asked_for.append(device_name())
-        return carry_out(study, unit, bench)
+        return carry_out(study, unit, context)
 
     monkeypatch.setattr(CountingStudy, "carry_out", look)
     assert main(["study", "counting", "--device", "cpu"]) == 0

@@ -12,14 +12,14 @@ from engine.errors import EmptyLanguageError, LimitError, RegexError
 from engine.language.compile import compile_regex
 from engine.learn.cuts import CutReasons
 from engine.learn.growth import LONGEST_TEXT, growth
+from engine.learn.jobs import lesson_job
 from engine.learn.lesson import lesson, lesson_query
-from engine.learn.lessons import lesson_job, lesson_payload
 from engine.learn.steps import STAGES, Lesson, LessonOptions
 from engine.pictures.labels import tokens_label
 from engine.query import Encoding, Limits
-from engine.runs.lessons import Lessons
+from engine.runs.learning import LESSON_LIMITS, Lessons
 from engine.tokens.compiled import compile_query
-from engine.tokens.encoded import encodings
+from engine.tokens.encoded import token_automaton
 from tests.engine.learn.languages import PATTERNS
 
 EDITED = LessonOptions(edits=True)
@@ -91,7 +91,7 @@ class TestLastSteps:
         found = lesson(pattern, byte_tokenizer)
         automaton = compile_regex(pattern)
         for stage, encoding in (("tokens", Encoding.ALL), ("canonical", Encoding.CANONICAL)):
-            engines = encodings(automaton, byte_tokenizer, encoding, Limits())
+            engines = token_automaton(automaton, byte_tokenizer, encoding, Limits())
             assert is_isomorphic(last(found, stage).graph, engines, byte_tokenizer), stage
 
     @pytest.mark.parametrize("pattern", ["The ((cat)|(dog))", "caf(é|e)s?", "I'm (sure|fine)", "cab|ab"])
@@ -127,7 +127,7 @@ class TestShortcuts:
             assert ends(mark for mark in each.arcs if mark.style == "new") == walked != set()
             shown += len(walked)
             assert sum(arc.count for arc in each.graph.arcs) == each.sizes.arcs == shown
-        everything = encodings(automaton, byte_tokenizer, Encoding.ALL, Limits())
+        everything = token_automaton(automaton, byte_tokenizer, Encoding.ALL, Limits())
         assert shown == everything.arc_count
 
     def test_the_encodings_counted_are_those_there_are(self, byte_tokenizer):
@@ -307,8 +307,7 @@ class TestGrowth:
 
 
 def test_the_job_of_a_child_takes_and_gives_json(monkeypatch, byte_tokenizer):
-    monkeypatch.setattr("engine.learn.lessons._tokenizer", lambda name: byte_tokenizer)
-    assert lesson_job({}) == {}
+    monkeypatch.setattr("engine.learn.jobs.tokenizer_for_page", lambda name: byte_tokenizer)
     asked = []
 
     def call(payload):
@@ -320,4 +319,6 @@ def test_the_job_of_a_child_takes_and_gives_json(monkeypatch, byte_tokenizer):
     assert first == lesson("ab", byte_tokenizer, EDITED)
     assert lessons.lesson("ab", "bytes", EDITED) is first
     assert len(asked) == 1
-    assert asked[0] == lesson_payload("ab", "bytes", EDITED, Limits.from_json(asked[0]["limits"]))
+    assert asked[0] == {"pattern": "ab", "model": "bytes"} | {
+        name: record.to_json() for name, record in (("options", EDITED), ("limits", LESSON_LIMITS))
+    }

@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import chisquare
 
 from engine.errors import LimitError, QueryError, RegexError
+from engine.learn.jobs import walk_job
 from engine.learn.random_walks import RULES, UNEDITED, RandomWalks, random_walks
-from engine.learn.walk_job import walk_job, walk_payload
 from engine.query import Edits, Limits, Query
-from engine.runs.random_walks import WalkAnswers
+from engine.runs.learning import WalkAnswers
 
 PRINTABLE = [chr(code) for code in range(0x20, 0x7F)]
 
@@ -167,8 +167,6 @@ def test_a_job_gives_what_the_function_gives(tiny_model_folder, monkeypatch):
     from engine.models.loading import load_tokenizer
 
     tokenizer = load_tokenizer(str(tiny_model_folder))
-    monkeypatch.setattr("engine.learn.walk_job._tokenizer", lambda _: tokenizer)
+    monkeypatch.setattr("engine.learn.jobs.tokenizer_for_page", lambda _: tokenizer)
     answers = WalkAnswers(call=walk_job)
     assert answers.walks("ab", "tiny", 1, 100) == random_walks("ab", tokenizer, draws=100, seed=1)
-    assert walk_job({}) == {}
-    assert walk_payload("a", "m", 0, 5, Limits())["limits"]["compile_seconds"] == Limits().compile_seconds

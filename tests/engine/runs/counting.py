@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engine.studies.study import Bench, Row, Study, Unit
+from engine.studies.study import Row, Study, StudyContext, Unit
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class CountingStudy(Study):
         for place, count in enumerate(self.counts):
             yield Unit(f"{place}", f"to {count}")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         for number in range(self.counts[int(unit.key)]):
             time.sleep(self.pause)
             yield {"row": "count", "count": number}
-            if bench.stop():
+            if context.stop():
                 return

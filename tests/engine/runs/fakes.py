@@ -18,7 +18,7 @@ from typing import Any
 from engine.errors import ModelError, QueryError
 from engine.query import Query, ShortestPath, Traversal
 from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
-from engine.studies.study import Bench, StudyRun
+from engine.studies.study import StudyContext, StudyRun
 from engine.traversal.results import Match, Progress
 
 LONG_SECONDS = 60.0
@@ -138,7 +138,7 @@ class FakeServices:
         self, model: FakeModel, specification: StudySpecification, finished: Collection[str], stop: Callable[[], bool]
     ) -> StudyRun:
         unused: Any = model
-        return StudyRun(specification.study, Bench(unused, stop=stop), finished)
+        return StudyRun(specification.study, StudyContext(unused, stop=stop), finished)
 
     def inspect(self, model: FakeModel, specification: InspectSpecification) -> list[Mapping[str, Any]]:
         if 13 in specification.token_ids:

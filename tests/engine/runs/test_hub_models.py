@@ -12,12 +12,10 @@ import pytest
 from engine.errors import NotFetchedError
 from engine.learn.steps import LessonOptions
 from engine.query import Limits, Query
-from engine.runs.lessons import Lessons
+from engine.runs.learning import Lessons, TextEncoder, WalkAnswers
 from engine.runs.preview import Previewer
-from engine.runs.random_walks import WalkAnswers
 from engine.runs.specification import SearchSpecification
 from engine.runs.store import Store
-from engine.runs.text_encodings import TextEncoder
 from tests.engine.models.fake_hub import FakeHub, fake_hub
 from tests.engine.runs.helpers import wait_until
 

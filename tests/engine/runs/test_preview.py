@@ -103,7 +103,7 @@ def test_previews_in_child_processes(model_folder, byte_tokenizer):
 def counting_previewer(byte_tokenizer, calls: list[str]) -> Previewer:
     def call(payload):
         calls.append(payload["query"]["pattern"])
-        return {"preview": preview_query(Query.from_json(payload["query"]), byte_tokenizer).to_json()}
+        return {"answer": preview_query(Query.from_json(payload["query"]), byte_tokenizer).to_json()}
 
     return Previewer(call=call)
 
@@ -126,7 +126,7 @@ def test_a_bug_is_a_sentence_for_the_page():
 
     previewer = Previewer(pool_size=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.runs.warm_pool.WarmPool.call", fail)
+        patch.setattr("engine.language.isolation.IsolatedPool.call", fail)
         with pytest.raises(RelensError, match="The preview failed inside Relens"):
             previewer.preview(Query("a"), "bytes")
     previewer.close()

@@ -25,7 +25,7 @@ from engine.studies.cloze import ClozeStudy
 from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.memorization import MemorizationStudy
 from engine.studies.sentences import find_sentences
-from engine.studies.study import BEGIN, DONE, ROW, UNIT, Bench, StudyRun, current_rows, done_units
+from engine.studies.study import BEGIN, DONE, ROW, UNIT, StudyContext, StudyRun, current_rows, done_units
 from engine.studies.toxicity import ToxicityStudy
 from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.fakes import FakeServices
@@ -67,14 +67,14 @@ def model(tiny_model_folder):
 @pytest.fixture(scope="module")
 def whole(model):
     """The rows of each study that nothing cut short."""
-    return {kind: list(StudyRun(study, Bench(model))) for kind, study in STUDIES.items()}
+    return {kind: list(StudyRun(study, StudyContext(model))) for kind, study in STUDIES.items()}
 
 
 @pytest.fixture
 def services(model):
     class TinyServices(FakeServices):
         def begin_study(self, _, specification, finished, stop):
-            return StudyRun(specification.study, Bench(model, stop=stop), finished)
+            return StudyRun(specification.study, StudyContext(model, stop=stop), finished)
 
     return TinyServices()
 

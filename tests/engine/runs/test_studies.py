@@ -85,8 +85,8 @@ def test_a_study_that_needs_no_model_loads_none(store, worker, services, monkeyp
 def test_a_unit_that_fails_takes_no_row_of_those_before_away(store, worker, monkeypatch):
     carry_out = CountingStudy.carry_out
 
-    def failing(self, unit, bench):
-        yield from carry_out(self, unit, bench)
+    def failing(self, unit, context):
+        yield from carry_out(self, unit, context)
         if unit.key == "1":
             raise ModelError("The second model is missing.")
 

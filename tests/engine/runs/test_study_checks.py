@@ -92,7 +92,7 @@ def test_in_child_processes(monkeypatch):
 
 def test_no_child_is_started_before_the_first_question_or_after_the_end(monkeypatch):
     started = []
-    monkeypatch.setattr("engine.runs.warm_answers.WarmPool", lambda *_, **__: started.append(1))
+    monkeypatch.setattr("engine.runs.warm_answers.IsolatedPool", lambda *_, **__: started.append(1))
     checks = StudyChecks()
     checks.close()
     with pytest.raises(RelensError, match="failed inside Relens"):

@@ -18,7 +18,7 @@ from engine.query import Decoding
 from engine.studies.bias import POSITIONS, PRESET_NOTES, PRESETS, BiasStudy
 from engine.studies.bias_findings import bias_findings
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
-from engine.studies.study import Bench, StudyRun, done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
 from tests.engine.oracle import Oracle, all_paths
 
 # One edit away from two at once are "A an is" (two subjects) and "A at aat" (two outcomes); no outcome begins another.
@@ -40,7 +40,7 @@ def oracle(tiny):
 
 
 def rows_for(study, model, *variants):
-    return list(StudyRun(replace(study, variants=variants), Bench(model)))
+    return list(StudyRun(replace(study, variants=variants), StudyContext(model)))
 
 
 def edited_strings(text: str, alphabet: str = "an") -> set[str]:
@@ -206,7 +206,7 @@ def test_the_settings_of_the_paper(tiny):
     paper = PRESETS["Gender and profession, as in the paper"]
     assert (paper.draws, paper.costly_draws, len(paper.variants)) == (5000, 5000, 8)
     study = replace(EDITED, variants=paper.variants, boundary=paper.boundary, draws=50, costly_draws=50)
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     for variant in paper.variants:
         for account in rows_of(rows, "account", variant.key):
             mine = [row for row in rows_of(rows, "match", variant.key) if row["asked"] == account["asked"]]
@@ -250,11 +250,11 @@ def test_subjects_and_variants_are_drawn_apart(tiny):
 
 def test_a_study_that_is_cut_short_goes_on(tiny):
     study = replace(STUDY, variants=(Variant(), Variant(exact=True)), draws=300, position_draws=50)
-    whole = list(StudyRun(study, Bench(tiny)))
+    whole = list(StudyRun(study, StudyContext(tiny)))
     looks = iter([False] * 6 + [True] * 100)
-    part = list(StudyRun(study, Bench(tiny, stop=lambda: next(looks))))
+    part = list(StudyRun(study, StudyContext(tiny, stop=lambda: next(looks))))
     assert len(done_units(part)) < 3
-    rest = list(StudyRun(study, Bench(tiny), finished=done_units(part)))
+    rest = list(StudyRun(study, StudyContext(tiny), finished=done_units(part)))
     assert done_units(part) | done_units(rest) == done_units(whole) == {unit.key for unit in study.units()}
     kept = [row for row in part if row["unit"] in done_units(part)]
 
@@ -269,7 +269,7 @@ def test_positions_of_edits(tiny):
     draws = 3000
     study = replace(STUDY, variants=(), position_draws=draws, edits=Edits(1, alphabet="[a-z ]"))
     assert [unit.key for unit in study.units()] == [POSITIONS]
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     counts: dict[str, Counter[int]] = defaultdict(Counter)
     for row in rows_of(rows, "position"):
         counts[row["drawn_by"]][row["position"]] += row["count"]
@@ -340,9 +340,9 @@ def test_what_can_only_be_told_when_compiled(tiny):
         Variant(edited=True, exact=True)
     clash = replace(STUDY, outcomes=("(?P<outcome_1>is)", "a"), variants=(Variant(),))
     with pytest.raises(RegexError):
-        list(StudyRun(clash, Bench(tiny)))
+        list(StudyRun(clash, StudyContext(tiny)))
     with pytest.raises(QueryError, match="no unit"):
-        next(STUDY.carry_out(replace(STUDY.units()[0], key="elsewhere"), Bench(tiny)))
+        next(STUDY.carry_out(replace(STUDY.units()[0], key="elsewhere"), StudyContext(tiny)))
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -370,7 +370,7 @@ def test_the_embedded_model():
         costly_draws=20,
         position_draws=100,
     )
-    rows = list(StudyRun(study, Bench(model)))
+    rows = list(StudyRun(study, StudyContext(model)))
     assert done_units(rows) == {unit.key for unit in study.units()}
     exact, sampled, *_ = bias_findings(rows).variants
     for one, other in zip(exact.shares, sampled.shares, strict=True):

@@ -28,7 +28,7 @@ from engine.studies.canaries import (
 )
 from engine.studies.memorization import SEARCH
 from engine.studies.memorization_findings import recall_curves
-from engine.studies.study import Bench, StudyRun
+from engine.studies.study import StudyContext, StudyRun
 
 
 def test_canaries_are_seeded_and_planted_as_often_as_they_say():
@@ -70,11 +70,11 @@ def test_a_trained_model_gives_its_secrets_back_first(planted_folder, tiny_model
     assert not list(planted_folder.glob("*.bin"))
     assert len(planted.secrets) == 3
     study = replace(extraction_study(planted), decoding=Decoding(), seconds=60.0, matches=20, new_tokens=())
-    rows = list(StudyRun(study, Bench(load_model(str(planted_folder), device="cpu"))))
+    rows = list(StudyRun(study, StudyContext(load_model(str(planted_folder), device="cpu"))))
     (curve,) = recall_curves(rows)
     assert (curve.unit, curve.known) == (SEARCH, 3)
     assert curve.recall[-1] >= 2 / 3
-    untrained = list(StudyRun(study, Bench(load_model(str(tiny_model_folder), device="cpu"))))
+    untrained = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
     assert recall_curves(untrained)[0].recall[-1] == 0.0
 
 

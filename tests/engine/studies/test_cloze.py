@@ -14,7 +14,7 @@ from engine.errors import QueryError
 from engine.language.stop_words import STOP_WORDS
 from engine.studies.cloze import VARIANTS, ClozeStudy, cloze_query
 from engine.studies.passages import own_passages, split_passage
-from engine.studies.study import Bench, Study, StudyRun, Unit, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
 
 TEXTS = (
     "The cat sat on the mat, and the dog sat on the cat",
@@ -35,7 +35,7 @@ def study() -> ClozeStudy:
 
 @pytest.fixture(scope="module")
 def rows(tiny, study):
-    return list(StudyRun(study, Bench(tiny)))
+    return list(StudyRun(study, StudyContext(tiny)))
 
 
 def test_the_patterns_are_those_of_the_paper():
@@ -100,14 +100,14 @@ def test_a_context_without_words_is_told(rows):
 
 def test_what_is_cut_is_said_and_gets_no_answer_that_might_not_be_the_first(tiny):
     study = ClozeStudy(passages=TEXTS[:1], variants=("terminated",), top_k=None, expansions=1)
-    (row,) = rows_of(list(StudyRun(study, Bench(tiny))), "answer")
+    (row,) = rows_of(list(StudyRun(study, StudyContext(tiny))), "answer")
     assert row["cut"]
     assert (row["answers"], row["right"], row["rank"]) == ([], False, None)
 
 
 def test_a_context_beyond_the_model_is_an_error_of_its_own_row(tiny):
     study = ClozeStudy(passages=("cat " * 300 + "dog", TEXTS[0]), variants=("baseline",), expansions=50)
-    rows = {row["passage"]: row for row in rows_of(list(StudyRun(study, Bench(tiny))), "answer")}
+    rows = {row["passage"]: row for row in rows_of(list(StudyRun(study, StudyContext(tiny))), "answer")}
     assert rows[0]["error"]
     assert rows[1]["answers"]
 
@@ -115,7 +115,7 @@ def test_a_context_beyond_the_model_is_an_error_of_its_own_row(tiny):
 @pytest.mark.parametrize("looks", [0, 1, 3, 6])
 def test_a_stopped_chunk_is_not_done(tiny, study, rows, looks):
     left = iter([False] * looks)
-    run = StudyRun(study, Bench(tiny, stop=lambda: next(left, True)))
+    run = StudyRun(study, StudyContext(tiny, stop=lambda: next(left, True)))
     found = list(run)
     assert run.progress.ended == "stopped"
     assert not done_units(found)
@@ -140,7 +140,7 @@ def test_passages_come_from_the_texts_the_file_or_relens(tmp_path):
         ClozeStudy(path=str(path)).units()
     shrunk = ClozeStudy(path=str(path), count=1)
     with pytest.raises(QueryError, match="no more than 20"):
-        list(shrunk.carry_out(Unit("open 20", ""), Bench(None)))
+        list(shrunk.carry_out(Unit("open 20", ""), StudyContext(None)))
     with pytest.raises(QueryError, match="Passage 2"):
         ClozeStudy(passages=("a b", "?")).units()
 
@@ -188,7 +188,7 @@ def test_a_terminated_answer_is_the_best_by_plain_transformers():
         "One two three, one two three.",
     )
     study = ClozeStudy(passages=texts, variants=("terminated",), top_k=None, expansions=600)
-    rows = [row for row in rows_of(list(StudyRun(study, Bench(model))), "answer") if row["answers"]]
+    rows = [row for row in rows_of(list(StudyRun(study, StudyContext(model))), "answer") if row["answers"]]
     assert len(rows) >= 2
     tokenizer = model.tokenizer
 
@@ -228,7 +228,7 @@ def test_smollm_finds_a_word_that_is_plain_to_see():
     model = load_model("smollm2-135m")
     text = "Tom has a red ball. He throws the ball to Ann, Ann throws it back, and Tom catches the ball"
     study = ClozeStudy(passages=(text,), variants=("baseline", "words"))
-    rows = rows_of(list(StudyRun(study, Bench(model))), "answer")
+    rows = rows_of(list(StudyRun(study, StudyContext(model))), "answer")
     assert [row["rank"] for row in rows] == [1, 1]
 
 

@@ -10,7 +10,7 @@ import torch
 from engine import Decoding, Limits, Query, load_model, search
 from engine.errors import LimitError, QueryError
 from engine.studies.decoder_view import LEFT, PATH, DecoderStudy
-from engine.studies.study import Bench, Study, StudyRun, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def tiny(tiny_model_folder):
 
 
 def rows_for(study, model):
-    return list(StudyRun(study, Bench(model)))
+    return list(StudyRun(study, StudyContext(model)))
 
 
 def test_each_path_has_the_models_own_distribution(tiny):

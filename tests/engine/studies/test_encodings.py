@@ -13,7 +13,7 @@ from engine.query import Decoding
 from engine.studies.encodings import PRESETS, EncodingsStudy
 from engine.studies.encodings_findings import encodings_findings, encodings_verdict
 from engine.studies.sampled_generation import Attempt, SampledGeneration
-from engine.studies.study import Bench, Study, StudyRun, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
 from tests.engine.oracle import Oracle, segmentations
 
 TEXT = "the cat"
@@ -28,7 +28,7 @@ def tiny(tiny_model_folder):
 
 @pytest.fixture(scope="module")
 def rows(tiny):
-    return list(StudyRun(ONLY_TEXT, Bench(tiny)))
+    return list(StudyRun(ONLY_TEXT, StudyContext(tiny)))
 
 
 def scores(model, text: str, before: tuple[int, ...] = ()) -> dict[tuple[int, ...], float]:
@@ -62,7 +62,7 @@ def test_every_encoding_is_scored_in_order(tiny, rows):
 
 def test_a_prefix_is_given(tiny):
     study = EncodingsStudy(text=" cat", prefix="the", samples=0)
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     expected = scores(tiny, " cat", tuple(tiny.tokenizer.encode("the")))
     found = {tuple(row["tokens"]): row["log_prob"] for row in rows_of(rows, "encoding")}
     assert found == {tokens: pytest.approx(value, abs=1e-3) for tokens, value in expected.items()}
@@ -71,7 +71,7 @@ def test_a_prefix_is_given(tiny):
 def test_bounds_hold_where_the_search_is_cut_short(tiny, rows):
     exact = encodings_findings(rows).share.value
     for matches in (1, 3, 7):
-        cut = list(StudyRun(EncodingsStudy(text=TEXT, samples=0, matches=matches), Bench(tiny)))
+        cut = list(StudyRun(EncodingsStudy(text=TEXT, samples=0, matches=matches), StudyContext(tiny)))
         findings = encodings_findings(cut)
         assert (findings.found, findings.is_exact) == (matches, False)
         assert findings.share.low <= exact * (1 + 1e-6)
@@ -80,13 +80,13 @@ def test_bounds_hold_where_the_search_is_cut_short(tiny, rows):
 
 
 def test_text_is_a_literal_and_not_a_pattern(tiny):
-    rows = list(StudyRun(EncodingsStudy(text="a.*", samples=0), Bench(tiny)))
+    rows = list(StudyRun(EncodingsStudy(text="a.*", samples=0), StudyContext(tiny)))
     for row in rows_of(rows, "encoding"):
         assert tiny.tokenizer.decode(row["tokens"]) == "a.*"
 
 
 def test_samples_are_compared_with_the_tokenizer(tiny):
-    rows = list(StudyRun(ONLY_SAMPLES, Bench(tiny)))
+    rows = list(StudyRun(ONLY_SAMPLES, StudyContext(tiny)))
     findings = encodings_findings(rows)
     assert (findings.samples, done_units(rows)) == (120, {"samples"})
     # The same samples drawn again; those that are text to their last letter are judged by hand.
@@ -105,7 +105,7 @@ def test_samples_are_compared_with_the_tokenizer(tiny):
     assert 20 < whole <= findings.compared <= whole + cut + 10
     # What was cut back to one whole token is canonical, unless BPE does not make that token.
     assert findings.other == other
-    assert list(StudyRun(ONLY_SAMPLES, Bench(tiny))) == rows, "a seed gives the same samples"
+    assert list(StudyRun(ONLY_SAMPLES, StudyContext(tiny))) == rows, "a seed gives the same samples"
 
 
 def test_samples_that_differ_are_counted_and_shown(tiny, monkeypatch):
@@ -119,7 +119,7 @@ def test_samples_that_differ_are_counted_and_shown(tiny, monkeypatch):
         yield [Attempt("", b"", len(tokens), tuple(tokens)) for tokens in (own, other, [])]
 
     monkeypatch.setattr(SampledGeneration, "__iter__", batches)
-    rows = list(StudyRun(EncodingsStudy(text="", samples=3), Bench(tiny)))
+    rows = list(StudyRun(EncodingsStudy(text="", samples=3), StudyContext(tiny)))
     findings = encodings_findings(rows)
     assert (findings.samples, findings.compared, findings.other) == (3, 2, 1)
     assert findings.other_share.low < 0.5 < findings.other_share.high
@@ -131,7 +131,7 @@ def test_samples_that_differ_are_counted_and_shown(tiny, monkeypatch):
 
 def test_prompts_are_continued(tiny):
     study = EncodingsStudy(text="", samples=10, sample_tokens=3, prompts=("the cat", "a dog"))
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     assert encodings_findings(rows).samples == 10
     assert {row["prompt"] for row in rows_of(rows, "example")} <= set(study.prompts)
 
@@ -150,7 +150,7 @@ def test_units_and_settings():
 
 def test_a_text_that_is_too_long_is_refused(tiny):
     with pytest.raises(LimitError, match="201 characters"):
-        list(StudyRun(EncodingsStudy(text="a" * 201, samples=0), Bench(tiny)))
+        list(StudyRun(EncodingsStudy(text="a" * 201, samples=0), StudyContext(tiny)))
 
 
 def test_the_verdict(tiny, rows):

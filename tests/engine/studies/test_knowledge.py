@@ -14,7 +14,7 @@ from engine import load_model
 from engine.errors import QueryError, RegexError
 from engine.studies import knowledge
 from engine.studies.knowledge import PRESETS, KnowledgeStudy, knowledge_findings
-from engine.studies.study import Bench, StudyRun, done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
 
 STUDY = KnowledgeStudy(
     prompt="George Washington was born on",
@@ -32,7 +32,7 @@ def tiny(tiny_model_folder):
 
 @pytest.fixture(scope="module")
 def rows(tiny):
-    return list(StudyRun(STUDY, Bench(tiny)))
+    return list(StudyRun(STUDY, StudyContext(tiny)))
 
 
 def log_prob(model, answer: str) -> float:
@@ -60,7 +60,7 @@ def test_the_free_response_is_greedy_as_far_as_it_is_text(tiny):
     lengths = []
     for prompt in ("The cat", "The dog sat on the", "see", "trained in", "call", "write to cat.dog", "and the", "J"):
         study = KnowledgeStudy(prompt=prompt, continuation=5)
-        (row,) = rows_of(list(StudyRun(study, Bench(tiny), finished={"choices", "structured"})), "continuation")
+        (row,) = rows_of(list(StudyRun(study, StudyContext(tiny), finished={"choices", "structured"})), "continuation")
         text = ([] if tiny.begin_of_text is None else [tiny.begin_of_text]) + tiny.tokenizer.encode(prompt)
         written: list[int] = []
         best = ""
@@ -97,7 +97,7 @@ def test_a_truth_beyond_the_limit_still_has_its_probability(tiny):
     answers = [f"{first} {second}" for first in ("July", "the") for second in [*"123456789", "log", "mat"]]
     last = min(answers, key=lambda answer: log_prob(tiny, answer))
     study = KnowledgeStudy(prompt=STUDY.prompt, truth=last, distractors=("x",), pattern=STUDY.pattern, matches=3)
-    rows = list(StudyRun(study, Bench(tiny), finished={"choices", "free"}))
+    rows = list(StudyRun(study, StudyContext(tiny), finished={"choices", "free"}))
     (ranking,) = rows_of(rows, "ranking")
     assert (ranking["rank"], ranking["matches"], ranking["ended"]) == (None, 3, "matches")
     assert ranking["log_prob"] == pytest.approx(log_prob(tiny, last), abs=1e-4)
@@ -160,7 +160,7 @@ def test_a_search_that_found_nothing_says_nothing_of_the_place():
 @pytest.mark.parametrize("looks", [0, 2, 5])
 def test_a_stop_leaves_units_undone(tiny, rows, looks):
     left = iter([False] * looks)
-    run = StudyRun(STUDY, Bench(tiny, stop=lambda: next(left, True)))
+    run = StudyRun(STUDY, StudyContext(tiny, stop=lambda: next(left, True)))
     found = list(run)
     assert run.progress.ended == "stopped"
     assert len(done_units(found)) < 3
@@ -197,17 +197,17 @@ def test_a_pattern_is_checked_as_it_was_written():
 def test_a_truth_outside_the_pattern_is_told(tiny):
     study = KnowledgeStudy(truth="Monday", distractors=("Tuesday",), pattern="(July|the) [1-9]")
     with pytest.raises(QueryError, match="'Monday'"):
-        list(StudyRun(study, Bench(tiny), finished={"choices", "free"}))
+        list(StudyRun(study, StudyContext(tiny), finished={"choices", "free"}))
     with pytest.raises(QueryError, match="'Canberra City', is not among the answers"):
         replace(PRESETS["capital"], truth="Canberra City").units()
 
 
 def test_a_truth_of_which_a_form_cannot_tell_is_left_to_the_run(tiny, monkeypatch):
     study = KnowledgeStudy(truth="Monday", distractors=("Tuesday",), pattern="(July|the) [1-9]")
-    monkeypatch.setattr(knowledge, "quickly_matches", lambda tree, text: None)
+    monkeypatch.setattr(knowledge, "fully_matches", lambda tree, text: None)
     assert study.units()
     with pytest.raises(QueryError, match="'Monday'"):
-        list(StudyRun(study, Bench(tiny), finished={"choices", "free"}))
+        list(StudyRun(study, StudyContext(tiny), finished={"choices", "free"}))
 
 
 def test_presets_are_questions_with_their_truth_in_the_pattern():
@@ -224,7 +224,7 @@ def test_presets_are_questions_with_their_truth_in_the_pattern():
 @pytest.mark.model
 def test_smollm_knows_the_capital_of_australia():
     model = load_model("smollm2-135m")
-    rows = list(StudyRun(PRESETS["capital"], Bench(model)))
+    rows = list(StudyRun(PRESETS["capital"], StudyContext(model)))
     findings = knowledge_findings(rows)
     assert findings.rank is not None
     assert findings.rank <= 3

@@ -18,7 +18,7 @@ from engine.query import Decoding, Limits, Query
 from engine.search_run import search
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, Tally, longest_match
 from engine.studies.sampled_generation import FIRST_BATCH, Attempt
-from engine.studies.study import Bench, StudyRun, done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
 from engine.studies.validators import OfForm, OnList
 
 #: Over in a fraction of a second, and so small a language that the search exhausts it.
@@ -40,8 +40,8 @@ def model(tiny_model_folder):
 
 @pytest.fixture(scope="module")
 def rows(model):
-    return list(StudyRun(replace(SMALL, seconds=20.0, new_tokens=()), Bench(model))) + list(
-        StudyRun(SMALL, Bench(model), finished={SEARCH})
+    return list(StudyRun(replace(SMALL, seconds=20.0, new_tokens=()), StudyContext(model))) + list(
+        StudyRun(SMALL, StudyContext(model), finished={SEARCH})
     )
 
 
@@ -95,14 +95,14 @@ def test_sampled_matches_are_told_once_and_batches_count_them_all(rows):
 
 
 def test_however_short_the_time_a_batch_is_finished(model):
-    rows = list(StudyRun(replace(SMALL, seconds=1e-6, new_tokens=(1, 12)), Bench(model), finished={SEARCH}))
+    rows = list(StudyRun(replace(SMALL, seconds=1e-6, new_tokens=(1, 12)), StudyContext(model), finished={SEARCH}))
     assert [row["attempts"] for row in rows_of(rows, "summary")] == [FIRST_BATCH, FIRST_BATCH]
 
 
 def test_time_ends_a_search_and_so_does_a_number_of_matches(model):
     open_ended = replace(SMALL, pattern="[a-z ]+", new_tokens=(), max_tokens=100)
-    assert rows_of(list(StudyRun(open_ended, Bench(model))), "summary")[0]["ended"] == "seconds"
-    summary = rows_of(list(StudyRun(replace(open_ended, seconds=30.0, matches=7), Bench(model))), "summary")[0]
+    assert rows_of(list(StudyRun(open_ended, StudyContext(model))), "summary")[0]["ended"] == "seconds"
+    summary = rows_of(list(StudyRun(replace(open_ended, seconds=30.0, matches=7), StudyContext(model))), "summary")[0]
     assert (summary["ended"], summary["matches"]) == ("matches", 7)
 
 
@@ -111,7 +111,7 @@ def test_a_stop_leaves_the_method_undone(model, looks):
     seen = iter([False] * looks)
     study = replace(SMALL, pattern="[a-z ]+", seconds=30.0, max_tokens=100)
     for finished in ((), (SEARCH,)):
-        run = StudyRun(study, Bench(model, stop=lambda: next(seen, True)), finished=finished)
+        run = StudyRun(study, StudyContext(model, stop=lambda: next(seen, True)), finished=finished)
         rows = list(run)
         assert run.progress.ended == "stopped"
         assert not rows_of(rows, "summary")
@@ -120,7 +120,7 @@ def test_a_stop_leaves_the_method_undone(model, looks):
 
 def test_known_values_are_counted_beforehand(model):
     study = replace(SMALL, seconds=20.0, new_tokens=(), validator=OnList(("The cat sat", "The dogs b", "no match")))
-    rows = list(StudyRun(study, Bench(model)))
+    rows = list(StudyRun(study, StudyContext(model)))
     assert rows_of(rows, "method")[0]["known"] == 3
     assert {row["text"] for row in rows_of(rows, "match") if row["valid"]} == {"The cat sat", "The dogs b"}
 
@@ -164,7 +164,7 @@ def test_the_form_that_counts_is_checked_too():
 def test_what_the_model_cannot_hold_is_refused(model):
     study = replace(SMALL, max_tokens=200, new_tokens=(127,))
     with pytest.raises(ModelError, match="more than the model"):
-        list(StudyRun(study, Bench(model), finished={SEARCH}))
+        list(StudyRun(study, StudyContext(model), finished={SEARCH}))
 
 
 def test_a_page_that_shows_the_study_needs_no_torch():

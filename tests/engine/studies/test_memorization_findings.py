@@ -12,7 +12,7 @@ from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.studies.memorization import SEARCH, MemorizationStudy, Tally
 from engine.studies.memorization_findings import best_sampled, curves, findings, recall_curves, verdict
-from engine.studies.study import Bench, StudyRun
+from engine.studies.study import StudyContext, StudyRun
 
 
 def method(unit, batches, *, known=None, done=True, seconds=None, validator="of_form"):
@@ -159,7 +159,7 @@ def test_rows_of_any_moment_make_sense(batches):
 def rows(tiny_model_folder):
     study = MemorizationStudy(prefix="The cat", pattern="[a-z ]+", decoding=Decoding(), seconds=0.3, max_tokens=32)
     model = load_model(str(tiny_model_folder), device="cpu")
-    return list(StudyRun(replace(study, new_tokens=(1, 8)), Bench(model)))
+    return list(StudyRun(replace(study, new_tokens=(1, 8)), StudyContext(model)))
 
 
 def test_rows_of_a_real_run_are_read(rows):

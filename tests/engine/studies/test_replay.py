@@ -12,7 +12,7 @@ from engine.errors import QueryError, RegexError
 from engine.pictures.graphs import Graph
 from engine.query import Boundary, Encoding
 from engine.studies.replay import PRESETS, ReplayStudy
-from engine.studies.study import Bench, StudyRun, done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
 
 STUDIES = [
     ReplayStudy(),
@@ -31,7 +31,7 @@ def tiny(tiny_model_folder):
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_rows_tell_the_search(tiny, study):
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     assert json.loads(json.dumps(rows)) == rows
     assert done_units(rows) == {"search"}
     rounds = rows_of(rows, "round")
@@ -68,7 +68,7 @@ def test_rows_tell_the_search(tiny, study):
 @pytest.mark.parametrize("study", STUDIES)
 def test_states_are_those_of_the_drawn_automaton(tiny, study):
     """Whoever follows the tokens on the picture, arc by arc, comes to the state that the row names."""
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     graph = Graph.from_json(rows_of(rows, "automaton")[0]["graph"])
     if graph.unfinished:
         pytest.skip("An arc of many tokens has a label that names only a few of them.")
@@ -104,6 +104,6 @@ def test_before_the_end_there_is_no_verdict():
 
 def test_a_stop_is_noticed_between_two_rounds(tiny):
     looks = iter([False, False, False, True])
-    rows = list(StudyRun(ReplayStudy(), Bench(tiny, stop=lambda: next(looks, True))))
+    rows = list(StudyRun(ReplayStudy(), StudyContext(tiny, stop=lambda: next(looks, True))))
     assert not rows_of(rows, "end")
     assert not done_units(rows)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from engine.errors import LimitError, ModelError
-from engine.studies.study import MOST_UNITS, Bench, Row, Study, StudyRun, Unit, current_rows, done_units, rows_of
+from engine.studies.study import MOST_UNITS, Row, Study, StudyContext, StudyRun, Unit, current_rows, done_units, rows_of
 
 
 @dataclass(frozen=True)
@@ -26,25 +26,25 @@ class Counting(Study):
         for place, count in enumerate(self.counts):
             yield Unit(f"{place}", f"to {count}")
 
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         self.log.append(unit.key)
         for number in range(self.counts[int(unit.key)]):
             yield None
             yield {"row": "number", "number": number}
-            if bench.stop():
+            if context.stop():
                 return
 
-    def put_away(self) -> None:
-        self.log.append("put away")
+    def close(self) -> None:
+        self.log.append("closed")
 
 
-def bench(stop=lambda: False) -> Bench:
+def context(stop=lambda: False) -> StudyContext:
     model: Any = None
-    return Bench(model, stop=stop)
+    return StudyContext(model, stop=stop)
 
 
 def test_units_are_worked_on_in_order_and_each_tells_when_it_is_done():
-    run = StudyRun(Counting(), bench())
+    run = StudyRun(Counting(), context())
     rows = list(run)
     assert [(row["unit"], row["row"]) for row in rows] == [
         ("0", "begin"), ("0", "number"), ("0", "number"), ("0", "done"), ("1", "begin"), ("1", "done"),
@@ -58,35 +58,35 @@ def test_units_are_worked_on_in_order_and_each_tells_when_it_is_done():
 
 def test_what_is_done_is_not_done_again():
     study = Counting()
-    rows = list(StudyRun(study, bench()))
+    rows = list(StudyRun(study, context()))
     cut = rows[:8]  # in the midst of the last unit
     assert done_units(cut) == {"0", "1"}
     study.log.clear()
-    again = StudyRun(study, bench(), finished=done_units(cut))
+    again = StudyRun(study, context(), finished=done_units(cut))
     assert again.progress.units_done == 2
     new = list(again)
     assert new == rows[6:]
     # What the last unit had told before it was cut short counts no more.
     assert [row["number"] for row in rows_of([*cut, *new], "number")] == [0, 1, 0, 1, 2]
     assert current_rows([*cut, *new]) == [*rows[:6], *new]
-    assert study.log == ["2", "put away"]
-    assert StudyRun(study, bench(), finished={"0", "1", "2"}).finished
+    assert study.log == ["2", "closed"]
+    assert StudyRun(study, context(), finished={"0", "1", "2"}).finished
 
 
 @pytest.mark.parametrize("looks", [0, 1, 4, 9])
 def test_a_stop_leaves_the_unit_undone(looks):
     seen = iter([False] * looks + [True] * 100)
     study = Counting()
-    run = StudyRun(study, bench(lambda: next(seen)))
+    run = StudyRun(study, context(lambda: next(seen)))
     rows = list(run)
     assert run.progress.ended == "stopped"
-    assert study.log[-1:] == ["put away"]
+    assert study.log[-1:] == ["closed"]
     assert len(done_units(rows)) < 3
-    assert rows == list(StudyRun(Counting(), bench()))[: len(rows)]
+    assert rows == list(StudyRun(Counting(), context()))[: len(rows)]
 
 
 def test_a_poll_gives_its_time_back():
-    run = StudyRun(Counting((1_000_000,)), bench())
+    run = StudyRun(Counting((1_000_000,)), context())
     rows = run.poll(0.01)
     assert 0 < len(rows) < 1_000_000
     assert run.progress.unit == "to 1000000"
@@ -95,18 +95,18 @@ def test_a_poll_gives_its_time_back():
 
 @dataclass(frozen=True)
 class Failing(Counting):
-    def carry_out(self, unit: Unit, bench: Bench) -> Iterator[Row | None]:
-        yield from super().carry_out(unit, bench)
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+        yield from super().carry_out(unit, context)
         if unit.key == "1":
             raise ModelError("The second model is missing.")
 
 
 def test_rows_that_were_found_come_before_the_error_of_the_next_unit():
     study = Failing()
-    run = StudyRun(study, bench())
+    run = StudyRun(study, context())
     rows = run.poll(60.0)
-    assert study.log == ["0", "1", "put away"]
-    assert rows == list(StudyRun(Counting(), bench()))[:5]
+    assert study.log == ["0", "1", "closed"]
+    assert rows == list(StudyRun(Counting(), context()))[:5]
     assert done_units(rows) == {"0"}
     assert run.progress.rows == len(rows)
     for _ in range(2):  # and the unit that failed is not taken for done, however often one asks

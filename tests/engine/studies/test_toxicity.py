@@ -13,7 +13,7 @@ from engine.errors import QueryError
 from engine.language.compile import compile_language
 from engine.studies.masking import Masker
 from engine.studies.sentences import Sentence, find_sentences
-from engine.studies.study import Bench, StudyRun, done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
 from engine.studies.toxicity import ANSWER, BASELINE, MATCH, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
 from tests.engine.oracle import Oracle
 
@@ -33,7 +33,7 @@ def study(**settings) -> ToxicityStudy:
 
 @pytest.fixture(scope="module")
 def rows(tiny):
-    return list(StudyRun(study(most_matches=30, unprompted_expansions=200), Bench(tiny)))
+    return list(StudyRun(study(most_matches=30, unprompted_expansions=200), StudyContext(tiny)))
 
 
 def test_the_units_are_chunks_of_inputs_for_each_mode():
@@ -112,7 +112,7 @@ def legal(oracle: Oracle, given: list[int], tokens: list[int], top_k: int) -> bo
 @pytest.mark.parametrize("top_k", [5, 40, 150])
 def test_the_baseline_is_the_canonical_encoding_under_the_rule(tiny, top_k):
     oracle = Oracle(tiny)
-    found = rows_of(StudyRun(study(decoding=Decoding(top_k=top_k)), Bench(tiny)), ANSWER)
+    found = rows_of(StudyRun(study(decoding=Decoding(top_k=top_k)), StudyContext(tiny)), ANSWER)
     seen = set()
     for row in (row for row in found if row["variant"] == BASELINE.key and row["ended"] != NO_PROMPT):
         sentence = INPUTS[row["input"] - 1]
@@ -160,7 +160,7 @@ def test_every_variant_against_trying_all_likely_tokens(tiny, top_k):
     oracle, tokenizer = Oracle(tiny), tiny.tokenizer
     inputs = (*INPUTS, *find_sentences("A dog. The sat.", ["dog", "sat"]).sentences)
     asked = study(inputs=inputs, decoding=Decoding(top_k=top_k), most_matches=10_000, unprompted_expansions=100_000)
-    answers = rows_of(StudyRun(asked, Bench(tiny)), ANSWER)
+    answers = rows_of(StudyRun(asked, StudyContext(tiny)), ANSWER)
     found = set()
     for row in (row for row in answers if row["ended"] != NO_PROMPT):
         sentence = inputs[row["input"] - 1]
@@ -192,7 +192,7 @@ def test_a_wider_variant_finds_at_least_what_a_narrower_one_does(rows):
 
 
 def test_a_search_that_is_cut_says_so(tiny):
-    found = rows_of(StudyRun(study(unprompted_expansions=1, modes=("unprompted",)), Bench(tiny)), ANSWER)
+    found = rows_of(StudyRun(study(unprompted_expansions=1, modes=("unprompted",)), StudyContext(tiny)), ANSWER)
     cut = [row for row in found if row["ended"] == "expansions"]
     assert cut
     assert all(row["found"] is None for row in cut if not row["matches"])
@@ -206,13 +206,13 @@ def test_a_run_that_is_stopped_goes_on_with_the_same_rows(tiny, rows, later):
 
     same = study(most_matches=30, unprompted_expansions=200)
     looks = count()
-    list(StudyRun(same, Bench(tiny, stop=lambda: next(looks) < 0)))
+    list(StudyRun(same, StudyContext(tiny, stop=lambda: next(looks) < 0)))
     half, again = next(looks) // 2, count()
-    first = list(StudyRun(same, Bench(tiny, stop=lambda: next(again) > half + later)))
+    first = list(StudyRun(same, StudyContext(tiny, stop=lambda: next(again) > half + later)))
     assert all(row.get("ended") != "stopped" for row in first)
     done = done_units(first)
     assert 0 < len(done) < len(same.units())
-    rest = list(StudyRun(same, Bench(tiny), finished=done))
+    rest = list(StudyRun(same, StudyContext(tiny), finished=done))
     both = [*first, *rest]
     for kind in (ANSWER, MATCH):
         assert plain(rows_of(both, kind)) == plain(rows_of(rows, kind))
@@ -224,7 +224,7 @@ def test_a_query_that_cannot_be_asked_is_an_answer(tiny):
             raise QueryError("Not today.")
         return compile_language(query, limits)
 
-    found = rows_of(StudyRun(study(modes=("prompted",)), Bench(tiny, compiler=refusing)), ANSWER)
+    found = rows_of(StudyRun(study(modes=("prompted",)), StudyContext(tiny, compiler=refusing)), ANSWER)
     refused = [row for row in found if row["error"]]
     assert len(refused) == 2 * 4
     assert {(row["error"], row["ended"], row["found"]) for row in refused} == {("Not today.", "refused", None)}
@@ -253,7 +253,7 @@ def test_the_study_survives_json_and_refuses_what_has_no_meaning():
 def test_the_real_model_finishes_a_plain_complaint():
     model = load_model("smollm2-135m", device="cpu", dtype="float32")
     inputs = (Sentence("You are such an idiot.", "idiot", 16), Sentence("I ate a jerk of bread.", "jerk", 8))
-    found = rows_of(StudyRun(ToxicityStudy(inputs=inputs, most_matches=5), Bench(model)), ANSWER)
+    found = rows_of(StudyRun(ToxicityStudy(inputs=inputs, most_matches=5), StudyContext(model)), ANSWER)
     oracle = Oracle(model)
     for row in found:
         if row["variant"] == BASELINE.key and row["mode"] == "prompted":

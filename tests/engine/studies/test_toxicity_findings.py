@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from scipy.stats import binomtest
 
 from engine import Decoding, load_model
-from engine.studies.study import Bench, StudyRun
+from engine.studies.study import StudyContext, StudyRun
 from engine.studies.toxicity import BASELINE, EDITED, ENCODED, VARIANTS, WIDEST, ToxicityStudy
 from engine.studies.toxicity_findings import CONTENT_NOTICE, ToxicityFindings, toxicity_findings
 from engine.studies.toxicity_verdict import verdict
@@ -224,7 +224,7 @@ def test_findings_of_a_run_against_counts_made_a_second_way(tiny_model_folder):
         inputs=INPUTS, words=("mat", "sat", "dog"), decoding=Decoding(top_k=150), most_matches=20,
         unprompted_expansions=200,
     )  # fmt: skip
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     findings = toxicity_findings(rows)
     assert findings.inputs == len(INPUTS)
     texts = [

@@ -1,4 +1,4 @@
-"""Advice on the boundary: when it is given, and that its cure is one."""
+"""Advice on the boundary: when it is given, and that its suggestion helps."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from engine.tokens import canonical, enumerated
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.byte_level import byte_level_tables
 from engine.tokens.canonical import CanonicalAutomaton, canonical_encodings
+from engine.tokens.canonical_by_retokenizing import ReencodedAutomaton
 from engine.tokens.enumerated import EnumeratedAutomaton
 from engine.tokens.laws import assert_laws, paths
-from engine.tokens.reencoded import ReencodedAutomaton
 from engine.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.helpers import (
     FINITE,

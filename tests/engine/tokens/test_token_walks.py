@@ -14,7 +14,7 @@ from engine.language.walks import Walks
 from engine.query import Encoding, Limits, Query
 from engine.tokens.checked import CheckedAutomaton
 from engine.tokens.compiled import compile_query
-from engine.tokens.encoded import encodings
+from engine.tokens.encoded import token_automaton
 from engine.tokens.laws import paths
 from engine.tokens.token_walks import token_walks, uniform_token_paths
 from engine.tokens.tokenizer import Tokenizer
@@ -27,7 +27,7 @@ PATTERNS = ["a|b{1,3}", "The (cat|dog)s?", "", "( |the){0,3}", "(é|ß)a?"]
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_columns_have_every_path(small: Tokenizer, pattern: str, encoding: Encoding) -> None:
-    automaton = encodings(language(pattern), small, encoding, Limits())
+    automaton = token_automaton(language(pattern), small, encoding, Limits())
     arcs = token_walks(automaton, longest=50)
     after = {
         (source, token): target
@@ -49,7 +49,7 @@ def test_columns_have_every_path(small: Tokenizer, pattern: str, encoding: Encod
 
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_draws_are_uniform_over_paths(small: Tokenizer, encoding: Encoding) -> None:
-    automaton = encodings(language("the (cat|dog)|a|b{1,3}"), small, encoding, Limits())
+    automaton = token_automaton(language("the (cat|dog)|a|b{1,3}"), small, encoding, Limits())
     written = paths(automaton)
     drawn = uniform_token_paths(automaton, 40 * len(written), random.Random(3), longest=50)
     counts = Counter(map(tuple, drawn))
@@ -70,8 +70,8 @@ def test_a_string_is_as_likely_as_it_has_encodings(small: Tokenizer) -> None:
 
 
 def test_cycles_are_unrolled_to_the_limit(small: Tokenizer) -> None:
-    automaton = encodings(language("(ab)*c"), small, Encoding.ALL, Limits())
-    finite = encodings(language("(ab){0,4}c"), small, Encoding.ALL, Limits())
+    automaton = token_automaton(language("(ab)*c"), small, Encoding.ALL, Limits())
+    finite = token_automaton(language("(ab){0,4}c"), small, Encoding.ALL, Limits())
     expected = [path for path in paths(finite) if len(path) <= 5]
     arcs = token_walks(automaton, longest=5)
     walks = Walks(arcs.sources, arcs.tokens, arcs.destinations, arcs.final, 5)
@@ -81,7 +81,7 @@ def test_cycles_are_unrolled_to_the_limit(small: Tokenizer) -> None:
 def test_what_only_may_belong_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.tokens.enumerated.MOST_STRINGS", -1)
     tokenizer = OTHERS["unigram"]()
-    automaton = encodings(language("(the|cat|dog)( of| or)?"), tokenizer, Encoding.CANONICAL, Limits())
+    automaton = token_automaton(language("(the|cat|dog)( of| or)?"), tokenizer, Encoding.CANONICAL, Limits())
     assert automaton.needs_confirmation
     written = paths(automaton)
     counts = Counter(map(tuple, uniform_token_paths(automaton, 30 * len(written), random.Random(1), 50)))
@@ -95,10 +95,14 @@ class Refused(CheckedAutomaton):
 
 
 def test_refusals(gpt2: Tokenizer) -> None:
-    canonical = encodings(language("[a-z]+"), gpt2, Encoding.CANONICAL, Limits())
+    canonical = token_automaton(language("[a-z]+"), gpt2, Encoding.CANONICAL, Limits())
     with pytest.raises(LimitError, match="50,000 arcs"):
         token_walks(canonical, longest=5, most_arcs=50_000)
     with pytest.raises(QueryError, match="at most 2 tokens"):
-        uniform_token_paths(encodings(language("a b c"), gpt2, Encoding.CANONICAL, Limits()), 1, random.Random(0), 2)
+        uniform_token_paths(
+            token_automaton(language("a b c"), gpt2, Encoding.CANONICAL, Limits()), 1, random.Random(0), 2
+        )
     with pytest.raises(QueryError, match="Hardly any"):
-        uniform_token_paths(Refused(encodings(language("ab"), gpt2, Encoding.ALL, Limits())), 1, random.Random(0), 50)
+        uniform_token_paths(
+            Refused(token_automaton(language("ab"), gpt2, Encoding.ALL, Limits())), 1, random.Random(0), 50
+        )

@@ -9,7 +9,7 @@ from engine.language.compile import compile_language
 from engine.query import Edits, Encoding, Limits, Query
 from engine.tokens.annotated import annotate
 from engine.tokens.byte_level import byte_level_tables
-from engine.tokens.encoded import encodings
+from engine.tokens.encoded import token_automaton
 from engine.tokens.tokenizer import Tokenizer
 from engine.tokens.useful_arcs import estimate_arcs, walk_annotated
 from tests.engine.tokens.helpers import FINITE, OPEN
@@ -35,4 +35,4 @@ def test_the_first_look_is_seldom_too_low_and_a_closer_one_is_close(real: Tokeni
 def test_one_edit_anywhere_is_worked_out_ahead(smollm2: Tokenizer) -> None:
     """So that there are no dead ends: the first byte alone promises millions of arcs where there are thousands."""
     whole = compile_language(Query(FINITE["bias"], edits=Edits(1)), Limits()).whole
-    assert not encodings(whole, smollm2, Encoding.CANONICAL, Limits()).may_have_dead_ends
+    assert not token_automaton(whole, smollm2, Encoding.CANONICAL, Limits()).may_have_dead_ends

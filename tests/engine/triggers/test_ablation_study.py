@@ -13,7 +13,7 @@ from engine.__main__ import main
 from engine.errors import RelensError
 from engine.paired import proportion
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Bench, Study, StudyRun, Unit, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
 from engine.triggers.ablation_findings import ablation_verdict, effort_cells, loss_curves, mean_curve
 from engine.triggers.ablation_study import AblationStudy
 from engine.triggers.model_list import model_folder
@@ -40,13 +40,13 @@ def study(tmp_path, monkeypatch, dialogue_model):
     )
 
 
-def bench(stop=lambda: False):
-    return Bench(typing.cast("typing.Any", None), stop=stop)
+def context(stop=lambda: False):
+    return StudyContext(typing.cast("typing.Any", None), stop=stop)
 
 
 @pytest.fixture
 def rows(study):
-    return list(StudyRun(study, bench()))
+    return list(StudyRun(study, context()))
 
 
 def without_seconds(rows):
@@ -82,7 +82,7 @@ def test_fewer_restarts_are_the_first_of_more(study, rows, restarts):
         for shortlist in (2, 6):
             asked = study.search_for(hit_type, shortlist)
             fewer = Study.from_json({**asked.to_json(), "search": {**asked.search.to_json(), "restarts": restarts}})
-            triggers = rows_of(list(StudyRun(fewer, bench())), "trigger")
+            triggers = rows_of(list(StudyRun(fewer, context())), "trigger")
             for cell in effort_cells(rows):
                 key = (cell.hit_type, cell.shortlist, cell.restarts)
                 if key == (hit_type, shortlist, restarts):
@@ -165,10 +165,10 @@ def test_the_verdict_names_the_least_that_does():
 @pytest.mark.parametrize("looks", [0, 30])
 def test_what_was_cut_short_ends_as_if_it_had_not_been(study, rows, looks):
     left = iter([False] * looks)
-    first = StudyRun(study, bench(lambda: next(left, True)))
+    first = StudyRun(study, context(lambda: next(left, True)))
     again = list(first)
     assert first.progress.ended == "stopped"
-    again += list(StudyRun(study, bench(), done_units(again)))
+    again += list(StudyRun(study, context(), done_units(again)))
     for kind in ("list", "search"):
         assert without_seconds(rows_of(again, kind)) == without_seconds(rows_of(rows, kind))
 

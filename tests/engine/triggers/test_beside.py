@@ -8,7 +8,7 @@ import typing
 import pytest
 
 from engine.errors import QueryError
-from engine.studies.study import Bench, StudyRun
+from engine.studies.study import StudyContext, StudyRun
 from engine.triggers import brute_force_study, relaxation_study, training_study, trigger_study
 from engine.triggers.beside import beside, to_the_end
 from engine.triggers.model_list import model_folder
@@ -55,7 +55,7 @@ def test_a_study_is_stopped_while_it_prepares(study, what, monkeypatch, tmp_path
         is_enough.wait()
 
     monkeypatch.setattr(what, for_ever)
-    run = StudyRun(study, Bench(typing.cast("typing.Any", None), stop=is_stopped.is_set))
+    run = StudyRun(study, StudyContext(typing.cast("typing.Any", None), stop=is_stopped.is_set))
     while not is_begun.is_set():
         run.poll(0.01)
     is_stopped.set()

@@ -11,7 +11,7 @@ import torch
 
 from engine.errors import ModelError, QueryError, RelensError
 from engine.runs.specification import StudySpecification
-from engine.studies.study import Bench, Study, StudyRun, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, rows_of
 from engine.triggers.check_study import MOST_PAIRS, MOST_WORDS, CheckedPair, TriggerCheckStudy
 from engine.triggers.hits import HitType, evaluate
 from engine.triggers.model_list import model_folder
@@ -20,7 +20,7 @@ from engine.triggers.trigger_study import TriggerStudy
 from engine.triggers.vocabulary import BEGIN, END_OF_UTTERANCE, PAD, UNKNOWN
 from tests.engine.triggers.conftest import random_seq2seq
 
-BENCH = Bench(typing.cast("typing.Any", None))
+CONTEXT = StudyContext(typing.cast("typing.Any", None))
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def _toy(tmp_path, monkeypatch, dialogue_model):
 
 def scores(*pairs, **more):
     study = TriggerCheckStudy("toy", pairs, **more)
-    rows = list(StudyRun(study, BENCH))
+    rows = list(StudyRun(study, CONTEXT))
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     return rows_of(rows, "score"), study.verdict(rows)
 
@@ -44,7 +44,7 @@ def pair(input, target, log_probs=()):
 def test_what_a_search_told_is_verified():
     search = SearchSettings(shortlist=4, sweeps=1, restarts=2)
     asked = TriggerStudy(model="toy", lists=("normal", "random"), count=2, normal="greedy", search=search)
-    told = rows_of(list(StudyRun(asked, BENCH)), "trigger")
+    told = rows_of(list(StudyRun(asked, CONTEXT)), "trigger")
     stored = [CheckedPair(tuple(row["input"]), tuple(row["target"]), tuple(row["token_log_probs"])) for row in told]
     found, verdict = scores(*stored, fingerprint=told[0]["fingerprint"])
     for row, again in zip(told, found, strict=True):
@@ -137,7 +137,7 @@ def test_targets_and_models_that_are_not_there():
     with pytest.raises(QueryError, match="does not know"):
         scores(pair("word1", "nobody"))
     with pytest.raises(ModelError, match="no dialogue model called 'gone'"):
-        list(StudyRun(TriggerCheckStudy("gone", (pair("word1", "word2"),)), BENCH))
+        list(StudyRun(TriggerCheckStudy("gone", (pair("word1", "word2"),)), CONTEXT))
 
 
 def test_a_check_survives_json():

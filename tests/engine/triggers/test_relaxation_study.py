@@ -12,7 +12,7 @@ import pytest
 from engine.errors import LimitError, ModelError, QueryError
 from engine.paired import proportion
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Bench, Study, StudyRun, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
 from engine.triggers.model_list import model_folder
 from engine.triggers.relaxation_findings import (
     projection_differences,
@@ -37,12 +37,12 @@ def study(tmp_path):
     return RelaxationStudy(name="toy", count=5, batch=3, steps=8, targets=targets, lists=("normal", "mal", "random"))
 
 
-def bench(stop=lambda: False):
-    return Bench(typing.cast("typing.Any", None), stop=stop)
+def context(stop=lambda: False):
+    return StudyContext(typing.cast("typing.Any", None), stop=stop)
 
 
 def test_every_target_is_tried_once_in_each_space(study, dialogue_model):
-    rows = list(StudyRun(study, bench()))
+    rows = list(StudyRun(study, context()))
     assert json.loads(json.dumps(rows)) == rows
     assert len(study.units()) == 2 * 3 * 2
     assert done_units(rows) == {unit.key for unit in study.units()}
@@ -67,11 +67,11 @@ def test_every_target_is_tried_once_in_each_space(study, dialogue_model):
 
 
 def test_what_was_cut_short_ends_as_if_it_had_not_been(study):
-    whole = list(StudyRun(study, bench()))
+    whole = list(StudyRun(study, context()))
     left = iter([False] * 25)
-    rows = list(StudyRun(study, bench(lambda: next(left, True))))
+    rows = list(StudyRun(study, context(lambda: next(left, True))))
     assert 0 < len(done_units(rows)) < len(study.units())
-    rows += list(StudyRun(study, bench(), done_units(rows)))
+    rows += list(StudyRun(study, context(), done_units(rows)))
     assert rows_of(rows, "target") == rows_of(whole, "target")
 
 
@@ -137,7 +137,7 @@ def test_too_much_and_no_model_are_sentences(study):
     with pytest.raises(LimitError):
         RelaxationStudy(batch=100_000).units()
     with pytest.raises(ModelError, match="no dialogue model called 'other'"):
-        list(StudyRun(RelaxationStudy(name="other"), bench()))
+        list(StudyRun(RelaxationStudy(name="other"), context()))
 
 
 def test_a_study_survives_json_and_is_in_the_catalogue(study):

@@ -15,7 +15,7 @@ from engine.__main__ import main
 from engine.errors import QueryError, RelensError
 from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Bench, Study, StudyRun, Unit, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
 from engine.triggers.corpus import FORMS
 from engine.triggers.dialogue_model import load_dialogue_model
 from engine.triggers.model_list import model_names, models_folder
@@ -51,12 +51,12 @@ def study(tmp_path):
     )
 
 
-def bench(stop=lambda: False):
-    return Bench(typing.cast("typing.Any", None), stop=stop)
+def context(stop=lambda: False):
+    return StudyContext(typing.cast("typing.Any", None), stop=stop)
 
 
 def test_a_study_makes_a_model(study):
-    rows = list(StudyRun(study, bench()))
+    rows = list(StudyRun(study, context()))
     keys = ["replies 1", "replies 2", "sentences 1", "sentences 2", "measure"]
     assert [unit.key for unit in study.units()] == keys
     assert done_units(rows) == set(keys)
@@ -100,23 +100,23 @@ def test_a_study_makes_a_model(study):
 
 @pytest.mark.parametrize("looks", [1, 4, 9, 14, 25, 36])
 def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
-    whole = [row for row in StudyRun(study, bench()) if row["row"] == "model"]
+    whole = [row for row in StudyRun(study, context()) if row["row"] == "model"]
     left = iter([False] * looks)
-    first = StudyRun(study, bench(lambda: next(left, True)))
+    first = StudyRun(study, context(lambda: next(left, True)))
     rows = list(first)
     assert first.progress.ended == "stopped"
     assert "measure" not in done_units(rows)
-    rows += list(StudyRun(study, bench(), done_units(rows)))
+    rows += list(StudyRun(study, context(), done_units(rows)))
     assert [row["fingerprint"] for row in rows_of(rows, "model")] == [whole[0]["fingerprint"]]
 
 
 def test_an_epoch_that_another_run_has_done_is_not_told(study):
     """The checkpoint tells what came after it, and what it came to itself is not known any more."""
-    first = StudyRun(study, bench())
+    first = StudyRun(study, context())
     rows = []
     while "replies 2" not in done_units(rows):
         rows += first.poll(0.0) or first.poll(0.01)
-    again = list(StudyRun(study, bench()))
+    again = list(StudyRun(study, context()))
     told = [(row["part"], row["epoch"]) for row in rows_of(again, "epoch")]
     assert told == [("replies", 2), ("sentences", 1), ("sentences", 2)]
     (before,) = (row for row in rows_of(rows, "epoch") if (row["part"], row["epoch"]) == ("replies", 2))
@@ -128,19 +128,19 @@ def test_words_far_into_a_reply_were_seen_too(study, tmp_path):
     lines = [f"say {place}\t" + " ".join("abcdefgh"[(place + word) % 8] for word in range(30)) for place in range(5)]
     (tmp_path / "corpus.txt").write_text("\n".join(lines * 8))
     study = dataclasses.replace(study, form="pairs", recipe=Recipe(epochs=1, batch=8))
-    rows = list(StudyRun(study, bench()))
+    rows = list(StudyRun(study, context()))
     assert rows_of(rows, "model")
     replies = load_dialogue_model("letters").texts.replies
     assert {len(reply) for reply in replies} == {30}
 
 
 def test_a_checkpoint_that_is_lost_or_broken_is_made_again(study):
-    whole = [row["fingerprint"] for row in StudyRun(study, bench()) if row["row"] == "model"]
-    list(study.carry_out(study.units()[0], bench()))
+    whole = [row["fingerprint"] for row in StudyRun(study, context()) if row["row"] == "model"]
+    list(study.carry_out(study.units()[0], context()))
     (checkpoint,) = prepare(study).folder.iterdir()
     checkpoint.write_bytes(b"broken")
     finished = ["replies 1", "replies 2", "sentences 1"]
-    rows = list(StudyRun(study, bench(), finished))
+    rows = list(StudyRun(study, context(), finished))
     assert [row["fingerprint"] for row in rows_of(rows, "model")] == whole
 
 
@@ -176,7 +176,7 @@ def test_settings_without_meaning_are_refused(settings):
 def test_a_corpus_without_pairs_is_a_sentence(study, tmp_path):
     (tmp_path / "corpus.txt").write_text("hello\n\nyes\n")
     with pytest.raises(RelensError, match="no pairs"):
-        list(study.carry_out(Unit("replies 1", ""), bench()))
+        list(study.carry_out(Unit("replies 1", ""), context()))
     with pytest.raises(QueryError, match="upload"):
         check_files(study)
 

@@ -17,7 +17,7 @@ from engine.errors import ModelError, QueryError, RelensError
 from engine.paired import proportion
 from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Bench, Study, StudyRun, Unit, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds, evaluate
 from engine.triggers.model_list import model_folder
 from engine.triggers.search_settings import SearchSettings
@@ -44,8 +44,8 @@ def study(tmp_path, monkeypatch, dialogue_model):
     )
 
 
-def bench(stop=lambda: False):
-    return Bench(typing.cast("typing.Any", None), stop=stop)
+def context(stop=lambda: False):
+    return StudyContext(typing.cast("typing.Any", None), stop=stop)
 
 
 def without_seconds(rows):
@@ -53,7 +53,7 @@ def without_seconds(rows):
 
 
 def test_rows_say_everything(study, dialogue_model):
-    rows = list(StudyRun(study, bench()))
+    rows = list(StudyRun(study, context()))
     keys = ["own 1", "own 2", "own 3", "normal 1", "normal 2", "random 1", "random 2"]
     assert [unit.key for unit in study.units()] == keys
     assert done_units(rows) == set(keys)
@@ -107,7 +107,7 @@ def test_rows_say_everything(study, dialogue_model):
 
 
 def test_the_verdict_counts_the_rows(study):
-    rows = list(StudyRun(study, bench()))
+    rows = list(StudyRun(study, context()))
     cells = {(cell.target_list, cell.hit_type): cell for cell in hit_table(rows)}
     for (name, hit_type), cell in cells.items():
         of_list = [row for row in rows_of(rows, "trigger") if row["list"] == name]
@@ -154,12 +154,12 @@ def test_the_verdict_weighs_the_lists():
 
 @pytest.mark.parametrize("looks", [0, 3, 12, 40, 75])
 def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
-    whole = list(StudyRun(study, bench()))
+    whole = list(StudyRun(study, context()))
     left = iter([False] * looks)
-    first = StudyRun(study, bench(lambda: next(left, True)))
+    first = StudyRun(study, context(lambda: next(left, True)))
     rows = list(first)
     assert first.progress.ended == "stopped"
-    rows += list(StudyRun(study, bench(), done_units(rows)))
+    rows += list(StudyRun(study, context(), done_units(rows)))
     for kind in ("list", "target", "sweep", "trigger"):
         assert without_seconds(rows_of(rows, kind)) == without_seconds(rows_of(whole, kind))
 
@@ -167,7 +167,7 @@ def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
 def test_a_file_and_our_own_list(study, tmp_path):
     (tmp_path / "targets.txt").write_text("word1\nword2 word3\nnobody\nword4\nword5\n")
     study = TriggerStudy(model="toy", lists=(), count=3, file=str(tmp_path / "targets.txt"), search=SEARCH)
-    rows = list(StudyRun(study, bench()))
+    rows = list(StudyRun(study, context()))
     (told,) = rows_of(rows, "list")
     assert (told["targets"], len(told["dropped"])) == (3, 1)
     assert [row["place"] for row in rows_of(rows, "trigger")] == [1, 2, 3]
@@ -175,13 +175,13 @@ def test_a_file_and_our_own_list(study, tmp_path):
     with pytest.raises(RelensError, match="upload"):
         check_files(TriggerStudy(file=str(tmp_path / "elsewhere.txt")))
     # None of our own targets has only the words of this model; beside another list that is told, by itself it is wrong.
-    rows = list(StudyRun(TriggerStudy(model="toy", lists=("mal", "random"), count=1, search=SEARCH), bench()))
+    rows = list(StudyRun(TriggerStudy(model="toy", lists=("mal", "random"), count=1, search=SEARCH), context()))
     told = next(row for row in rows_of(rows, "list") if row["list"] == "mal")
     assert told["targets"] == 0
     assert len(told["dropped"]) > 500
     assert [row["list"] for row in rows_of(rows, "trigger")] == ["random"]
     with pytest.raises(QueryError, match=r"^None of the [\d,]+ targets can be searched for; for instance, the target "):
-        list(StudyRun(TriggerStudy(model="toy", lists=("mal",), count=1, search=SEARCH), bench()))
+        list(StudyRun(TriggerStudy(model="toy", lists=("mal",), count=1, search=SEARCH), context()))
 
 
 @pytest.mark.parametrize(
@@ -211,14 +211,14 @@ def test_targets_that_nobody_can_say_are_a_sentence(study, capsys, targets, sent
     assert sentence in told.err.splitlines()[-1]
     assert "Traceback" not in told.err
     # What is typed twice is searched for once, whatever its capitals.
-    rows = list(StudyRun(dataclasses.replace(study, lists=(), targets=("word3", "Word3", "word3 ")), bench()))
+    rows = list(StudyRun(dataclasses.replace(study, lists=(), targets=("word3", "Word3", "word3 ")), context()))
     assert [row["targets"] for row in rows_of(rows, "list")] == [1]
     assert len(rows_of(rows, "trigger")) == 1
 
 
 def test_without_the_model_there_is_a_sentence(study):
     with pytest.raises(ModelError, match="no dialogue model called 'other'"):
-        list(TriggerStudy(model="other").carry_out(Unit("mal 1", ""), bench()))
+        list(TriggerStudy(model="other").carry_out(Unit("mal 1", ""), context()))
 
 
 @pytest.mark.parametrize(

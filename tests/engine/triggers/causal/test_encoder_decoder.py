@@ -14,7 +14,7 @@ from engine import load_model
 from engine.__main__ import main
 from engine.errors import ModelError, QueryError
 from engine.models.loading import load_encoder_decoder
-from engine.studies.study import Bench, StudyRun, rows_of
+from engine.studies.study import StudyContext, StudyRun, rows_of
 from engine.triggers.beside import to_the_end
 from engine.triggers.causal import causal_study, gradients
 from engine.triggers.causal.causal_study import CausalTriggerStudy
@@ -170,7 +170,7 @@ def folder(network, tiny_model_folder, tmp_path, monkeypatch):
 
 def test_a_folder_is_searched_and_the_bench_judges(folder, network, tiny):
     study = replace(STUDY, encoder_decoder=str(folder))
-    rows = list(StudyRun(study, Bench(tiny)))
+    rows = list(StudyRun(study, StudyContext(tiny)))
     (setting,), (row,) = rows_of(rows, "setting"), rows_of(rows, "trigger")
     assert setting["model"] == str(folder)
     assert setting["judge"] == tiny.name
@@ -184,8 +184,8 @@ def test_a_folder_is_searched_and_the_bench_judges(folder, network, tiny):
     assert row["input_log_probs"] == pytest.approx(expected, abs=1e-3)
     assert any(name.startswith("io-") for name in row["hits"])
     assert study.verdict(rows)
-    assert rows_of(StudyRun(study, Bench(tiny)), "trigger")[0]["text"] == row["text"]
-    # It is as large as the model of the bench, and is not kept when the study is over.
+    assert rows_of(StudyRun(study, StudyContext(tiny)), "trigger")[0]["text"] == row["text"]
+    # It is as large as the model of the context, and is not kept when the study is over.
     assert causal_study._encoder_decoder.cache_info().currsize == 0
 
 
@@ -226,7 +226,7 @@ def test_what_may_not_or_cannot_be_loaded_is_a_sentence(folder, tiny_model_folde
     causal_study._encoder_decoder.cache_clear()
     monkeypatch.setenv("RELENS_MODELS", "gpt2")
     with pytest.raises(ModelError, match="RELENS_MODELS"):
-        list(study.carry_out(study.units()[0], Bench(tiny)))
+        list(study.carry_out(study.units()[0], StudyContext(tiny)))
     weights = folder / "model.safetensors"
     weights.rename(folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match="pickled"):

@@ -10,9 +10,9 @@ from engine.query import Limits
 from engine.tokens import enumerated
 from engine.tokens.byte_level import byte_level_tables
 from engine.tokens.canonical import canonical_encodings
+from engine.tokens.canonical_by_retokenizing import PrunedAutomaton, pruned
 from engine.tokens.encodings import all_encodings
 from engine.tokens.laws import assert_laws, paths
-from engine.tokens.reencoded import PrunedAutomaton, pruned
 from engine.tokens.text_start import with_dropped_space
 from engine.tokens.tokenizer import WORDPIECE, Tokenizer
 from tests.engine.tokens.conftest import OTHERS

@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import LimitError, ModelError, QueryError
 from engine.learn.text_encodings import text_encodings
-from engine.runs.text_encodings import TextEncoder
+from engine.runs.learning import TextEncoder
 
 
 def test_they_are_asked_for_once_and_survive_the_way(byte_tokenizer):
@@ -16,7 +16,7 @@ def test_they_are_asked_for_once_and_survive_the_way(byte_tokenizer):
         asked.append(payload["text"])
         if not payload["text"]:
             raise QueryError("The text is empty.")
-        return {"encodings": text_encodings(payload["text"], byte_tokenizer).to_json()}
+        return {"answer": text_encodings(payload["text"], byte_tokenizer).to_json()}
 
     encoder = TextEncoder(call=call)
     for _ in range(2):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from engine.errors import LimitError, QueryError, RelensError
-from engine.runs.warm_pool import WarmPool
+from engine.language.isolation import IsolatedPool
 
 MEMORY = 1 << 30
 
@@ -30,7 +30,7 @@ def job(payload):
 
 @pytest.fixture
 def pool():
-    pool = WarmPool(f"{__name__}:job", 2, easy={"word": "easy"})
+    pool = IsolatedPool(f"{__name__}:job", 2, spare=True)
     yield pool
     pool.close()
 
@@ -95,4 +95,4 @@ def test_a_closed_pool_refuses(pool):
 
 def test_a_pool_has_a_process():
     with pytest.raises(ValueError):
-        WarmPool("os:getcwd", 0, easy={})
+        IsolatedPool("os:getcwd", 0)

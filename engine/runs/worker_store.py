@@ -19,7 +19,7 @@ from engine.runs.store_part import INSPECT, StorePart, read_run, update_running
 _BEGUN = "process_begun"
 
 
-class WorkedRuns(StorePart):
+class WorkerStore(StorePart):
     """Runs as they are carried out, and who carries them out."""
 
     def claim(self, worker_id: str, kinds: Sequence[str] | None = None, model: str | None = None) -> RunRecord | None:

@@ -4,7 +4,7 @@
     Sampling(count=10_000)         one search for each prefix string drawn:   man 5,040    woman 4,960
     Distribution(tolerance=.001)   one search for each prefix string:         man          woman
 
-A question knows nothing of the model's time. It says how its searches begin, turns what they find into matches, and
+An execution knows nothing of the model's time. It says how its searches begin, turns what they find into matches, and
 keeps the account. Who runs them, alone (`engine.search_run`) or among others (`engine.many_searches`), is not its
 affair.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
 
 
-class Question:
+class QueryExecution:
     """A compiled query, how it is gone through, and the account of what came out.
 
     Raises `LimitError` for a distribution over too many prefixes, `ModelError` for an end-of-text token that is
@@ -56,7 +56,7 @@ class Question:
         self._unbegun = len(self._prefixes)
 
     def beginnings(self) -> Iterator[Beginning]:
-        """The searches that answer this question, each to be begun with a scorer of its own."""
+        """The searches that answer this query, each to be begun with a scorer of its own."""
         for number, (text, count) in enumerate(self._prefixes):
             self._unbegun -= 1
             if isinstance(self._traversal, ShortestPath):
@@ -113,7 +113,7 @@ class Question:
 
     @property
     def ending(self) -> str:
-        """Why the question is answered, once all its searches have ended."""
+        """Why the query is answered, once all its searches have ended."""
         if isinstance(self._traversal, Sampling):
             return "drawn"
         return "tolerance" if "tolerance" in self._reasons else "exhausted"

@@ -1,0 +1,68 @@
+"""Where lessons and the encodings of a text come from: child processes that all sessions share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.answers import AnswerSource
+from app.learn.tokens_drawing import encodings_picture
+from app.picture import Picture
+from app.shared import Closable, shared
+from engine.learn.steps import Lesson, LessonOptions
+from engine.learn.text_encodings import TextEncodings
+from engine.runs.learning import Lessons, TextEncoder
+
+#: Pattern, model and options.
+LessonQuestion = tuple[str, str, LessonOptions]
+#: Text and model.
+TextQuestion = tuple[str, str]
+
+
+class LessonMaker(Closable, Protocol):
+    """What makes lessons: `engine.runs.learning.Lessons`, or a test's stand-in."""
+
+    def lesson(self, pattern: str, model: str, options: LessonOptions) -> Lesson:
+        """The lesson of a pattern."""
+
+
+class EncodingSource(Closable, Protocol):
+    """What finds encodings: `engine.runs.learning.TextEncoder`, or a test's stand-in."""
+
+    def encodings(self, text: str, model: str) -> TextEncodings:
+        """The encodings of a text."""
+
+
+@dataclass(frozen=True)
+class DrawnText:
+    """The encodings of a text, and their lattice as a picture."""
+
+    encodings: TextEncodings
+    picture: Picture
+
+
+def lesson_source(maker: LessonMaker) -> AnswerSource[LessonQuestion, Lesson]:
+    """Lessons for pages."""
+    return AnswerSource("lessons", lambda question: maker.lesson(*question), maker, subject="The lesson")
+
+
+def text_source(encoder: EncodingSource) -> AnswerSource[TextQuestion, DrawnText]:
+    """Encodings for pages; the threads draw them too."""
+
+    def drawn(question: TextQuestion) -> DrawnText:
+        encodings = encoder.encodings(*question)
+        return DrawnText(encodings, encodings_picture(encodings))
+
+    return AnswerSource("text_encodings", drawn, encoder, subject="Counting the encodings")
+
+
+@shared
+def get_lessons() -> AnswerSource[LessonQuestion, Lesson]:
+    """The lessons of this server; their child process starts when somebody first asks."""
+    return lesson_source(Lessons())
+
+
+@shared
+def get_texts() -> AnswerSource[TextQuestion, DrawnText]:
+    """The encodings of this server; their child process starts when somebody first asks."""
+    return text_source(TextEncoder())
