@@ -28,8 +28,8 @@ import torch
 from engine.errors import LimitError, QueryError
 from engine.triggers.model.characters import input_symbols
 from engine.triggers.model.dialogue_model import DialogueModel
-from engine.triggers.model.lstm import WordSteps, advanced
-from engine.triggers.model.seq2seq import DecoderState, Encoded, Seq2Seq
+from engine.triggers.model.lstm import State, WordSteps, lstm_step
+from engine.triggers.model.seq2seq import Encoded, Seq2Seq
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
 
 Codes = npt.NDArray[np.int64]
@@ -73,10 +73,9 @@ class BruteForce:
         self._rows = ROWS if device.type == "cpu" else DEVICE_ROWS
         with torch.no_grad():
             self._encoder = WordSteps(seq2seq.encoder, seq2seq.source_embedding)
-            of_both, of_state, bias, more_bias = seq2seq.decoder.all_weights[0]
-            width = seq2seq.configuration.embedding
-            self._words = torch.addmm(bias + more_bias, seq2seq.target_embedding.weight, of_both[:, :width].T)
-            self._of_context, self._of_state = of_both[:, width:].T.contiguous(), of_state.T.contiguous()
+            weights = seq2seq.gate_weights()
+            self._words = weights.of_words(seq2seq.target_embedding.weight)
+            self._of_context, self._of_output = weights.context.T, weights.output.T
 
     def count(self, length: int) -> int:
         """How many inputs of that length there are. Raises `QueryError` for one that no input has."""
@@ -113,16 +112,16 @@ class BruteForce:
         state, read = self._encoder.start(len(shared)), []
         for words in shared.T:
             state = self._encoder.step(words, state)
-            read.append(state[0])
+            read.append(state.output)
         count = len(self.symbols)
         for _ in range(tail):
-            output, cell = self._encoder.several(self.symbols.expand(len(state[0]), -1), state)
-            state = output.flatten(0, 1), cell.flatten(0, 1)
+            tried = self._encoder.several(self.symbols.expand(len(state.output), -1), state)
+            state = State(tried.output.flatten(0, 1), tried.cell.flatten(0, 1))
             if self.seq2seq.query is not None:
                 read = [before.repeat_interleave(count, dim=0) for before in read]
-            read.append(state[0])
-        end = torch.full_like(state[0][:, 0], END_OF_UTTERANCE, dtype=torch.int64)
-        read.append(self._encoder.step(end, state)[0])
+            read.append(state.output)
+        end = torch.full_like(state.output[:, 0], END_OF_UTTERANCE, dtype=torch.int64)
+        read.append(self._encoder.step(end, state).output)
         return Encoded(torch.stack(read, dim=1) if self.seq2seq.query is not None else read[-1][:, None])
 
     def _codes(self, encoded: Encoded) -> torch.Tensor:
@@ -138,9 +137,9 @@ class BruteForce:
             given = offered
             if given is None:
                 embedded = self.seq2seq.target_embedding(previous)
-                shares = self.seq2seq.attention(Encoded(states), DecoderState(output, cell), embedded)
+                shares = self.seq2seq.attention(Encoded(states), State(output, cell), embedded)
                 given = torch.bmm(shares[:, None], states)[:, 0] @ self._of_context
-            output, cell = advanced(torch.addmm(self._words[previous] + given, output, self._of_state), cell)
+            output, cell = lstm_step(torch.addmm(self._words[previous] + given, output, self._of_output), cell)
             previous = self.seq2seq.output(output).argmax(dim=1)
             ended |= previous == END
             codes[rows] += torch.where(ended, END, previous) * self.size ** (self.longest - 1 - place)

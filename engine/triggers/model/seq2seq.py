@@ -28,6 +28,7 @@ from torch.nn import functional
 from engine.errors import QueryError
 from engine.query import Record
 from engine.triggers.model.batches import TARGET_LENGTH, summed_cost, target_mask
+from engine.triggers.model.lstm import GateWeights, State, lstm_step
 from engine.triggers.model.vocabulary import BEGIN, END, PAD
 
 Context = Literal["last", "general", "mlp-query"]
@@ -66,14 +67,6 @@ class Encoded:
     def last(self) -> torch.Tensor:
         """(batch, hidden): the state after the last id."""
         return self.states[:, -1]
-
-
-@dataclass(frozen=True)
-class DecoderState:
-    """Between two steps: output and cell of the LSTM, each (batch, hidden)."""
-
-    output: torch.Tensor
-    cell: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -121,12 +114,12 @@ class Seq2Seq(nn.Module):
 
     # --- writing ------------------------------------------------------------------------------------------
 
-    def first_state(self, encoded: Encoded) -> DecoderState:
+    def first_state(self, encoded: Encoded) -> State:
         """The state before the first step: zeros."""
         zeros = torch.zeros_like(encoded.last, dtype=self.output.weight.dtype)
-        return DecoderState(zeros, zeros)
+        return State(zeros, zeros)
 
-    def attention(self, encoded: Encoded, state: DecoderState, embedded: torch.Tensor) -> torch.Tensor:
+    def attention(self, encoded: Encoded, state: State, embedded: torch.Tensor) -> torch.Tensor:
         """(batch, n): how the next step weighs the encoder's states. embedded: (batch, embedding), the word before."""
         if self.query is None:
             weights = torch.zeros_like(encoded.states[:, :, 0])
@@ -147,9 +140,9 @@ class Seq2Seq(nn.Module):
             return query
         return torch.relu(self.query(torch.cat([embedded, output, cell], dim=-1)))
 
-    def step(self, encoded: Encoded, state: DecoderState, previous: torch.Tensor) -> tuple[torch.Tensor, DecoderState]:
+    def step(self, encoded: Encoded, state: State, previous: torch.Tensor) -> tuple[torch.Tensor, State]:
         """One step after the ids `previous`, int64 (batch,): the logits (batch, size), and the state after it."""
-        state = self._advance(encoded, state, self.dropout(self.target_embedding(previous)), self._weights())
+        state = self._advance(encoded, state, self.dropout(self.target_embedding(previous)), self.gate_weights())
         return self.output(self.dropout(state.output)), state
 
     def decoder_states(self, encoded: Encoded, input_ids: torch.Tensor) -> torch.Tensor:
@@ -159,7 +152,7 @@ class Seq2Seq(nn.Module):
             context = encoded.last[:, None].expand(-1, input_ids.shape[1], -1)
             outputs, _ = self.decoder(torch.cat([embedded, context.to(embedded.dtype)], dim=-1))
         else:
-            weights = self._weights()
+            weights = self.gate_weights()
             state, written = self.first_state(encoded), []
             for place in range(input_ids.shape[1]):
                 state = self._advance(encoded, state, embedded[:, place], weights)
@@ -217,32 +210,20 @@ class Seq2Seq(nn.Module):
         for place in range(target_ids.shape[1] - 1):
             embedded = self.target_embedding(target_ids[:, place])
             rows.append(self.attention(encoded, state, embedded))
-            state = self._advance(encoded, state, embedded, self._weights())
+            state = self._advance(encoded, state, embedded, self.gate_weights())
         return torch.stack(rows, dim=1)
 
-    def _weights(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Of the decoder's LSTM: for the word before, the bias, and for context and output side by side."""
-        word_and_context, recurrent, bias, more_bias = self.decoder.all_weights[0]
-        width = self.configuration.embedding
-        beside = torch.cat([word_and_context[:, width:], recurrent], dim=1)
-        return word_and_context[:, :width], bias + more_bias, beside
+    def gate_weights(self) -> GateWeights:
+        """Of the decoder, which reads the word before and the context."""
+        return GateWeights.of(self.decoder, self.configuration.embedding)
 
-    def _advance(
-        self,
-        encoded: Encoded,
-        state: DecoderState,
-        embedded: torch.Tensor,
-        weights: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    ) -> DecoderState:
-        """The decoder's LSTM, one step: the gates as PyTorch orders them are input, forget, cell, output."""
+    def _advance(self, encoded: Encoded, state: State, embedded: torch.Tensor, weights: GateWeights) -> State:
+        """The decoder's LSTM, one step."""
         if self.query is None:
             context = encoded.last
         else:
             shares = self.attention(encoded, state, embedded)
             context = torch.bmm(shares[:, None].to(encoded.states.dtype), encoded.states)[:, 0]
-        word, bias, beside = weights
         read = torch.cat([context.to(state.output.dtype), state.output], dim=1)
-        gates = functional.linear(embedded, word, bias) + functional.linear(read, beside)
-        admit, forget, new, show = gates.chunk(4, dim=1)
-        cell = torch.sigmoid(forget) * state.cell + torch.sigmoid(admit) * torch.tanh(new)
-        return DecoderState(torch.sigmoid(show) * torch.tanh(cell), cell)
+        gates = weights.of_words(embedded) + functional.linear(read, weights.context_and_output)
+        return lstm_step(gates, state.cell)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.triggers.model.lstm import State, advanced
+from engine.triggers.model.lstm import State, lstm_step
 from engine.triggers.model.sentence_model import SentenceModel, as_sentence
 from engine.triggers.model.seq2seq import Seq2Seq
 from engine.triggers.objective import Objective
@@ -169,20 +169,21 @@ class FastScorer(Scorer):
         """The encoder's outputs after each word in the place, and after each id behind it, (rows, G, hidden)."""
         encoder = self._tables.encoder
         state = encoder.several(words, known.before(place))
-        read = [state[0]]
+        read = [state.output]
         for later in range(place + 1, source_ids.shape[1]):
             state = encoder.shared(source_ids[:, later], state)
-            read.append(state[0])
+            read.append(state.output)
         return read
 
     def _written(self, known: ReplyKnown, context: torch.Tensor) -> list[torch.Tensor]:
         """The decoder's outputs before each word of the target, (rows, G, hidden); the context is always the same."""
-        of_context = context @ self._tables.of_context
+        weights = self._tables.decoder
+        of_context, of_output = context @ weights.context.T, weights.output.T
         state, written = None, []
         for position in range(known.gates.shape[1]):
-            gates = of_context.clone() if state is None else (state[0] @ self._tables.of_state).add_(of_context)
+            gates = of_context.clone() if state is None else (state.output @ of_output).add_(of_context)
             state = _next(gates, known, position, state)
-            written.append(state[0])
+            written.append(state.output)
         return written
 
     def _written_with_attention(self, known: ReplyKnown, place: int, after: torch.Tensor) -> list[torch.Tensor]:
@@ -192,7 +193,7 @@ class FastScorer(Scorer):
         """
         rows, count, later, hidden = after.shape
         before, flat = known.outputs[:, 1 : place + 1], after.view(rows * count, later, hidden)
-        zeros = torch.zeros_like(after[:, :, 0])
+        weights, zeros = self._tables.decoder, torch.zeros_like(after[:, :, 0])
         state: State | None = None
         written = []
         for position in range(known.gates.shape[1]):
@@ -210,26 +211,26 @@ class FastScorer(Scorer):
             context = torch.bmm(shares[:, :, place:].reshape(rows * count, 1, later), flat).view(rows, count, hidden)
             context.baddbmm_(shares[:, :, :place], before)
             if state is None:
-                gates = context @ self._tables.of_context
+                gates = context @ weights.context.T
             else:
-                gates = torch.cat([context, output], dim=2) @ self._tables.of_both
+                gates = torch.cat([context, output], dim=2) @ weights.context_and_output.T
             state = _next(gates, known, position, state)
-            written.append(state[0])
+            written.append(state.output)
         return written
 
     def _judged(self, known: SentenceKnown, source_ids: torch.Tensor, place: int, words: torch.Tensor) -> Judged:
         """Each input as a sentence: what comes before the open place is the same for all words."""
         model, output, length = self._tables.sentences, self.sentence_model.output, source_ids.shape[1]
         sentence, state = as_sentence(source_ids), known.before(place)
-        own = torch.baddbmm(output.bias[words][:, :, None], output.weight[words], state[0][:, :, None])[:, :, 0]
+        own = torch.baddbmm(output.bias[words][:, :, None], output.weight[words], state.output[:, :, None])[:, :, 0]
         so_far = known.costs[:, :place].sum(dim=1)[:, None] + known.normalisers[:, place, None] - own
         state = model.several(words, state)
-        later, total = [state[0]], so_far.clone()
+        later, total = [state.output], so_far.clone()
         for next_place in range(place + 1, length):
-            total += known.tangents.at(next_place, state[0])[0]
+            total += known.tangents.at(next_place, state.output)[0]
             if next_place + 1 < length:
                 state = model.shared(sentence[:, next_place + 1], state)
-                later.append(state[0])
+                later.append(state.output)
         return Judged(total / length, later, so_far)
 
     # --- in full ------------------------------------------------------------------------------------------
@@ -263,8 +264,8 @@ class FastScorer(Scorer):
 
 def _next(gates: torch.Tensor, known: ReplyKnown, position: int, state: State | None) -> State:
     """The decoder's state after a step whose gates (rows, G, 4 hidden) lack only the word before."""
-    cell = gates.new_zeros(()) if state is None else state[1]
-    return advanced(gates.add_(known.gates[:, position, None]), cell)
+    cell = gates.new_zeros(()) if state is None else state.cell
+    return lstm_step(gates.add_(known.gates[:, position, None]), cell)
 
 
 def _costs(logits: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -24,18 +24,13 @@ from engine.triggers.search.tangent import TangentBound
 
 
 class ScorerTables:
-    """What follows from the weights alone, which must not change: the two models' steps, and the decoder's parts."""
+    """What follows from the weights alone, which must not change: the two models' steps, and the decoder's gates."""
 
     @torch.no_grad()
     def __init__(self, seq2seq: Seq2Seq, sentence_model: SentenceModel) -> None:
         self.encoder = WordSteps(seq2seq.encoder, seq2seq.source_embedding)
         self.sentences = WordSteps(sentence_model.lstm, sentence_model.embedding)
-        of_both, of_state, bias, more_bias = seq2seq.decoder.all_weights[0]
-        width = seq2seq.configuration.embedding
-        #: What the decoder's gates are made of, each to be multiplied by: word, context, state, and both of these.
-        self.of_word, self.of_context = of_both[:, :width].T.contiguous(), of_both[:, width:].T.contiguous()
-        self.of_state, self.bias = of_state.T.contiguous(), bias + more_bias
-        self.of_both = torch.cat([self.of_context, self.of_state])
+        self.decoder = seq2seq.gate_weights()
 
 
 @dataclass
@@ -54,7 +49,7 @@ class ReplyKnown(ByRow):
 
     def before(self, place: int) -> State:
         """The encoder's state there."""
-        return self.outputs[:, place], self.cells[:, place]
+        return State(self.outputs[:, place], self.cells[:, place])
 
 
 @dataclass
@@ -73,7 +68,7 @@ class SentenceKnown(ByRow):
 
     def before(self, place: int) -> State:
         """The state from which the word there is predicted."""
-        return self.outputs[:, place], self.cells[:, place]
+        return State(self.outputs[:, place], self.cells[:, place])
 
 
 @dataclass
@@ -140,7 +135,7 @@ class IncumbentMaker:
         model, tables = self._seq2seq, self._tables
         outputs, cells = _states(tables.encoder, source_ids[:, :-1])
         embedded = model.target_embedding(target_ids[:, :-1])
-        gates = torch.nn.functional.linear(embedded, tables.of_word.T, tables.bias)
+        gates = tables.decoder.of_words(embedded)
         written = model.decoder_states(model.encode(source_ids), target_ids[:, :-1])
         tangents = TangentBound.around(model.output, written, target_ids[:, 1:], self._exact)
         return ReplyKnown(outputs, cells, embedded, gates, tangents)

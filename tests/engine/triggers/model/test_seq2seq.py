@@ -23,9 +23,9 @@ def sigmoid(values):
 
 def lstm_step(lstm, read, output, cell):
     of_input, of_output, bias, more = (weight.detach().double().numpy() for weight in lstm.all_weights[0])
-    admit, forget, new, show = np.split(of_input @ read + bias + of_output @ output + more, 4)
-    cell = sigmoid(forget) * cell + sigmoid(admit) * np.tanh(new)
-    return sigmoid(show) * np.tanh(cell), cell
+    input_gate, forget_gate, candidate, output_gate = np.split(of_input @ read + bias + of_output @ output + more, 4)
+    cell = sigmoid(forget_gate) * cell + sigmoid(input_gate) * np.tanh(candidate)
+    return sigmoid(output_gate) * np.tanh(cell), cell
 
 
 def by_hand(model, source, target):
