@@ -21,7 +21,7 @@ from app.studies.view import Figure, Rows
 from app.text import as_plotly
 from engine.counted import counted
 from engine.percent import percent
-from engine.triggers.ablation_findings import EffortCell, LossCurve, effort_cells, loss_curves
+from engine.triggers.search.ablation_findings import EffortCell, LossCurve, effort_cells, loss_curves
 
 #: Of each G in turn a colour, a sign and a line.
 _STYLES = (

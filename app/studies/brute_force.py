@@ -18,9 +18,9 @@ from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
 from engine.studies.masking import Masker
 from engine.studies.study import Study
-from engine.triggers.brute_force_findings import coverage, list_hits, searches_found
-from engine.triggers.brute_force_study import BruteForceStudy
-from engine.triggers.characters import INPUT_SYMBOLS
+from engine.triggers.brute_force.findings import coverage, list_hits, searches_found
+from engine.triggers.brute_force.study import BruteForceStudy
+from engine.triggers.model.characters import INPUT_SYMBOLS
 
 KIND = BruteForceStudy.kind
 

@@ -9,7 +9,7 @@ from app.narrative import duration_text, interval_text
 from app.studies.view import Rows, Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
-from engine.triggers.brute_force_findings import ListHits, coverage, outside_replies, searches_found
+from engine.triggers.brute_force.findings import ListHits, coverage, outside_replies, searches_found
 
 LIST_LABELS = {
     "normal": "normal: words it was trained with",

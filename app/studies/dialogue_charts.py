@@ -16,7 +16,7 @@ from app.charts import BLUE, LEGEND, MARGINS, ORANGE, Chart, hatched
 from app.narrative import duration_text
 from app.studies.view import Figure, Rows
 from engine.studies.study import rows_of
-from engine.triggers.training_study import EPOCH, MODEL, REPLIES, SENTENCES, STEP
+from engine.triggers.model.training_study import EPOCH, MODEL, REPLIES, SENTENCES, STEP
 
 LABELS = {REPLIES: "answers", SENTENCES: "sentences"}
 _STYLES = {REPLIES: (BLUE, "solid", "circle"), SENTENCES: (ORANGE, "dash", "diamond")}

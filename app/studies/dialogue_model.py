@@ -23,10 +23,9 @@ from app.studies.trigger_fields import context_field, seed_field
 from app.studies.view import Figure, Rows, StudyView, Table
 from engine.percent import percent
 from engine.studies.study import Study, rows_of
-from engine.triggers.corpus import FORMS, Form, read_corpus
-from engine.triggers.model_list import model_names
-from engine.triggers.names import check_name
-from engine.triggers.training_study import EPOCH, MODEL, DialogueModelStudy
+from engine.triggers.model.corpus import FORMS, Form, read_corpus
+from engine.triggers.model.model_list import check_name, model_names
+from engine.triggers.model.training_study import EPOCH, MODEL, DialogueModelStudy
 
 if TYPE_CHECKING:
     from app.services import Services

@@ -10,9 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 from app.text import as_markdown
 from engine.counted import counted
 from engine.errors import QueryError
-from engine.triggers.model_list import ListedModel, listed_model, listed_vocabulary, model_names
-from engine.triggers.targets import check_searchable, target_list
-from engine.triggers.words import words_of_text
+from engine.triggers.model.model_list import ListedModel, listed_model, listed_vocabulary, model_names
+from engine.triggers.model.vocabulary import words_of_text
+from engine.triggers.search.targets import check_searchable, target_list
 
 TRAINING = "dialogue-model"
 

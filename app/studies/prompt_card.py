@@ -23,8 +23,8 @@ from engine.studies.masking import Masker
 from engine.studies.study import rows_of
 from engine.triggers.causal.causal_study import SETTING, CausalTriggerStudy
 from engine.triggers.causal.check_study import MOST_CHARACTERS, MOST_TEXTS, CheckedText, PromptCheckStudy
-from engine.triggers.check_study import SCORE
 from engine.triggers.hits import Thresholds
+from engine.triggers.search.check_study import SCORE
 
 if TYPE_CHECKING:
     from app.services import Services

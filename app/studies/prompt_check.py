@@ -29,8 +29,8 @@ from engine.errors import QueryError
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
-from engine.triggers.check_study import SCORE
 from engine.triggers.hits import HitType
+from engine.triggers.search.check_study import SCORE
 
 if TYPE_CHECKING:
     from app.services import Services

@@ -23,9 +23,9 @@ from app.text import as_plotly
 from engine.counted import counted
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
-from engine.triggers.relaxation_findings import projection_differences, relaxation_hits, share_histograms
-from engine.triggers.relaxation_settings import MOST_STEPS, SPACES
-from engine.triggers.relaxation_study import DESCENT, MOST_TARGETS, TARGET, RelaxationStudy
+from engine.triggers.relaxation.findings import projection_differences, relaxation_hits, share_histograms
+from engine.triggers.relaxation.settings import MOST_STEPS, SPACES
+from engine.triggers.relaxation.study import DESCENT, MOST_TARGETS, TARGET, RelaxationStudy
 
 KIND = RelaxationStudy.kind
 

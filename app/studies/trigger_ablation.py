@@ -32,9 +32,9 @@ from engine.percent import percent
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
 from engine.studies.study import Study
-from engine.triggers.ablation_findings import effort_cells
-from engine.triggers.ablation_study import AblationStudy
-from engine.triggers.trigger_study import MOST_TARGETS
+from engine.triggers.search.ablation_findings import effort_cells
+from engine.triggers.search.ablation_study import AblationStudy
+from engine.triggers.search.trigger_study import MOST_TARGETS
 
 KIND = AblationStudy.kind
 

@@ -6,7 +6,7 @@
 
     [ thank you why but we love you ]  [Score again]  [Verify]  [Verify all]
 
-Scoring needs the model, so it is a run of its own (`engine.triggers.check_study`, `app.studies.check_run`).
+Scoring needs the model, so it is a run of its own (`engine.triggers.search.check_study`, `app.studies.check_run`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from app.studies.trigger_words import masked, reached, sentence
 from app.text import shortened
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
-from engine.triggers.check_study import SCORE, CheckedPair, TriggerCheckStudy
-from engine.triggers.trigger_study import TriggerStudy
-from engine.triggers.words import words_of_text
+from engine.triggers.model.vocabulary import words_of_text
+from engine.triggers.search.check_study import SCORE, CheckedPair, TriggerCheckStudy
+from engine.triggers.search.trigger_study import TriggerStudy
 
 if TYPE_CHECKING:
     from app.services import Services

@@ -26,9 +26,9 @@ from app.text import as_plotly, shortened
 from engine.counted import counted
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
-from engine.triggers.ablation_findings import mean_curve
-from engine.triggers.trigger_findings import HitCell
-from engine.triggers.trigger_study import SWEEP, TRIGGER
+from engine.triggers.search.ablation_findings import mean_curve
+from engine.triggers.search.trigger_findings import HitCell
+from engine.triggers.search.trigger_study import SWEEP, TRIGGER
 
 #: Of each list a colour, a sign and a line.
 _STYLES: dict[str, tuple[str, str, str]] = {

@@ -26,8 +26,8 @@ from app.text import shortened
 from engine.errors import QueryError
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
-from engine.triggers.check_study import SCORE, CheckedPair, TriggerCheckStudy
-from engine.triggers.words import words_of_text
+from engine.triggers.model.vocabulary import words_of_text
+from engine.triggers.search.check_study import SCORE, CheckedPair, TriggerCheckStudy
 
 if TYPE_CHECKING:
     from app.services import Services

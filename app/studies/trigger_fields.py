@@ -24,7 +24,7 @@ _LISTS = ("normal", "mal", "random")
 MOST_RESTARTS = 50
 _MOST_SWEEPS, _MOST_SEED = 500, 2**31 - 1
 
-#: How the decoder sees the input, see `engine.triggers.seq2seq`.
+#: How the decoder sees the input, see `engine.triggers.model.seq2seq`.
 _CONTEXT_LABELS = {"last": "its last state", "general": "attention", "mlp-query": "attention, authors' variant"}
 
 

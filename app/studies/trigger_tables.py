@@ -13,8 +13,8 @@ from app.studies.view import Rows, Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
-from engine.triggers.trigger_findings import HitCell, hit_table
-from engine.triggers.trigger_study import LIST, SWEEP, TRIGGER, TriggerStudy
+from engine.triggers.search.trigger_findings import HitCell, hit_table
+from engine.triggers.search.trigger_study import LIST, SWEEP, TRIGGER, TriggerStudy
 
 #: The lines of a table that are shown.
 MOST_LINES = 2_000

@@ -18,13 +18,13 @@ from engine.studies.allowed_files import check_files
 from engine.studies.masking import Masker
 from engine.studies.study import Study
 from engine.studies.word_lists import MILD_WORDS
-from engine.triggers.brute_force_study import BruteForceStudy
+from engine.triggers.brute_force.study import BruteForceStudy
 from engine.triggers.causal.causal_study import TARGETS
 from engine.triggers.causal.check_study import PromptCheckStudy
-from engine.triggers.check_study import TriggerCheckStudy
 from engine.triggers.hits import HitType
-from engine.triggers.targets import read_targets
-from engine.triggers.words import words_of_text
+from engine.triggers.model.vocabulary import words_of_text
+from engine.triggers.search.check_study import TriggerCheckStudy
+from engine.triggers.search.targets import read_targets
 
 #: Lists in plain words; also their order.
 LIST_LABELS = {

@@ -35,9 +35,9 @@ from engine.counted import counted
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
-from engine.triggers.search_settings import METHODS, SearchSettings
-from engine.triggers.trigger_findings import hit_table
-from engine.triggers.trigger_study import MOST_TARGETS, TRIGGER, TriggerStudy
+from engine.triggers.search.search_settings import METHODS, SearchSettings
+from engine.triggers.search.trigger_findings import hit_table
+from engine.triggers.search.trigger_study import MOST_TARGETS, TRIGGER, TriggerStudy
 
 if TYPE_CHECKING:
     from app.services import Services

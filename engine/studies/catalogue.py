@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 _HOME = {
     "bias": "engine.studies.bias:BiasStudy",
-    "brute-force": "engine.triggers.brute_force_study:BruteForceStudy",
+    "brute-force": "engine.triggers.brute_force.study:BruteForceStudy",
     "causal-triggers": "engine.triggers.causal.causal_study:CausalTriggerStudy",
     "cloze": "engine.studies.cloze:ClozeStudy",
     "decoder": "engine.studies.decoder_view:DecoderStudy",
     "encodings": "engine.studies.encodings:EncodingsStudy",
-    "dialogue-model": "engine.triggers.training_study:DialogueModelStudy",
+    "dialogue-model": "engine.triggers.model.training_study:DialogueModelStudy",
     "knowledge": "engine.studies.knowledge:KnowledgeStudy",
     "memorization": "engine.studies.memorization:MemorizationStudy",
     "prompt-check": "engine.triggers.causal.check_study:PromptCheckStudy",
-    "relaxation": "engine.triggers.relaxation_study:RelaxationStudy",
+    "relaxation": "engine.triggers.relaxation.study:RelaxationStudy",
     "replay": "engine.studies.replay:ReplayStudy",
     "toxicity": "engine.studies.toxicity:ToxicityStudy",
-    "trigger-ablation": "engine.triggers.ablation_study:AblationStudy",
-    "trigger-check": "engine.triggers.check_study:TriggerCheckStudy",
-    "triggers": "engine.triggers.trigger_study:TriggerStudy",
+    "trigger-ablation": "engine.triggers.search.ablation_study:AblationStudy",
+    "trigger-check": "engine.triggers.search.check_study:TriggerCheckStudy",
+    "triggers": "engine.triggers.search.trigger_study:TriggerStudy",
 }
 
 STUDIES = tuple(_HOME)

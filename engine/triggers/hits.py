@@ -33,8 +33,8 @@ from engine.query import Record
 if TYPE_CHECKING:
     import torch
 
-    from engine.triggers.sentence_model import SentenceModel
-    from engine.triggers.seq2seq import Seq2Seq
+    from engine.triggers.model.sentence_model import SentenceModel
+    from engine.triggers.model.seq2seq import Seq2Seq
 
 Side = Literal["o", "io"]
 Rule = Literal["greedy", "min", "avg"]
@@ -147,14 +147,14 @@ def evaluate(
 ) -> list[Score]:
     """The score of each pair, computed plainly and in float32.
 
-    source_ids: int64 (pairs, n), inputs as in `engine.triggers.batches`; targets: the ids of each target without
+    source_ids: int64 (pairs, n), inputs as in `engine.triggers.model.batches`; targets: the ids of each target without
     `BEGIN`, with `END`. Models that are training are put back into training. Raises `QueryError` for a target that is
     empty or padded.
     """
     import torch
 
-    from engine.triggers.batches import target_tensor
-    from engine.triggers.vocabulary import BEGIN, PAD
+    from engine.triggers.model.batches import target_tensor
+    from engine.triggers.model.vocabulary import BEGIN, PAD
 
     if any(not target or PAD in target for target in targets):
         raise QueryError("A target has at least one word, and no padding in it.")

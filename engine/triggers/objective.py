@@ -12,7 +12,7 @@ epsilon again once that is reached.
 
 Epsilon above 0 lets the search go on after a hit, towards a clearer one. The paper does not say its value; 0 is what
 its text reads like, 0.01 what its authors' later code has. Each counted cost rises with the cost itself, so a lower
-bound on costs is one on the objective: see `engine.triggers.fast_scorer`.
+bound on costs is one on the objective: see `engine.triggers.search.fast_scorer`.
 
 Source: He and Glass 2019, section 4.2, equations 3 to 6.
 """

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from engine.triggers.dialogue_model import DialogueModel
 from engine.triggers.hits import HitType, Score
-from engine.triggers.vocabulary import BEGIN, END
+from engine.triggers.model.dialogue_model import DialogueModel
+from engine.triggers.model.vocabulary import BEGIN, END
 
 
 def told_score(

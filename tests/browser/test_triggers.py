@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 
 from engine.runs.specification import StudySpecification
 from engine.studies.study import rows_of
-from engine.triggers.ablation_findings import effort_cells
-from engine.triggers.ablation_study import AblationStudy
-from engine.triggers.model_list import model_folder, model_names
-from engine.triggers.trigger_study import TriggerStudy
+from engine.triggers.model.model_list import model_folder, model_names
+from engine.triggers.search.ablation_findings import effort_cells
+from engine.triggers.search.ablation_study import AblationStudy
+from engine.triggers.search.trigger_study import TriggerStudy
 from tests.browser.server import parameter
 from tests.browser.study_page import StudyPage
 from tests.engine.triggers.conftest import dialogue_model, vocabulary

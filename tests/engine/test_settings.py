@@ -9,7 +9,7 @@ import pytest
 
 from app.studies.kept_text import keep_text
 from engine import settings
-from engine.triggers.model_list import models_folder
+from engine.triggers.model.model_list import models_folder
 
 ROOT = Path(__file__).parents[2]
 

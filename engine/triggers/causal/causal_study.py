@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from engine.counted import counted
 from engine.errors import LimitError, QueryError
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
-from engine.triggers.beside import beside, to_the_end
+from engine.triggers.background import run_in_background, to_the_end
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.causal.template import Template
@@ -63,8 +63,7 @@ class CausalTriggerStudy(Study):
     thresholds: T_out and T_in, measured where None (see `engine.triggers.causal.thresholds`). judge: the model that
     says how odd a trigger is, "" for the searched one; another has to be one that may be loaded. ascii_only: whether
     triggers are of plain letters. stop_at_hit: whether a search ends with the first hit. encoder_decoder: a model such
-    as T5 or BART, one that may be loaded, to be searched in place of the context's, which then is the judge; "" for
-    none.
+    as T5 or BART, one that may be loaded, searched in place of the context's, which then is the judge; "" for none.
     """
 
     kind: ClassVar[str] = "causal-triggers"
@@ -198,7 +197,7 @@ class CausalTriggerStudy(Study):
         if thresholds is None:
             key = (searched.fingerprint, judge.fingerprint, self.template, self.ends)
             if key not in _measured:
-                pairs = yield from beside(corpus_pairs)
+                pairs = yield from run_in_background(corpus_pairs)
                 _measured[key] = yield from measure_thresholds(searched, prompt, inputs, pairs)
             thresholds = _measured[key]
         objective = Objective(self.hit_type, thresholds, self.epsilon, input_epsilon=self.epsilon)

@@ -21,8 +21,8 @@ from engine.query import Record
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.template import Template
-from engine.triggers.check_study import SCORE, agreement, difference
 from engine.triggers.hits import HitType, Thresholds
+from engine.triggers.search.check_study import SCORE, agreement, difference
 from engine.triggers.text_files import check_text
 
 MOST_TEXTS, MOST_CHARACTERS = 500, 4_000

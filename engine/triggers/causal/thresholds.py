@@ -39,7 +39,7 @@ def written(words: Sequence[str]) -> str:
 
 def corpus_pairs(count: int = PAIRS, seed: int = SEED) -> list[tuple[str, str]]:
     """Messages and replies of the test part of the corpus (about 8 s). Raises `ModelError` without the corpus."""
-    from engine.triggers.default_corpus import default_corpus
+    from engine.triggers.model.default_corpus import default_corpus
 
     test = default_corpus().test
     drawn = random.Random(seed).sample(range(len(test)), min(count, len(test)))

@@ -18,7 +18,7 @@ from engine.runs.specification import SearchSpecification, StudySpecification
 from engine.studies.bias import BiasStudy
 from engine.studies.catalogue import STUDIES
 from engine.studies.toxicity import ToxicityStudy
-from engine.triggers.trigger_study import TriggerStudy
+from engine.triggers.search.trigger_study import TriggerStudy
 from tests.app.fakes import FakeStore
 
 

@@ -13,7 +13,7 @@ from app.studies.kept_text import keep_checked
 from app.studies.trigger_words import file_targets
 from engine.errors import RelensError
 from engine.studies.catalogue import study_class
-from engine.triggers.model_list import model_folder
+from engine.triggers.model.model_list import model_folder
 from tests.app.studies.test_bad_input import (
     field,
     fields_of,

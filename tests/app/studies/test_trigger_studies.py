@@ -15,21 +15,21 @@ from app.study_views import study_views
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
 from engine.studies.study import Study, StudyContext, StudyRun, current_rows, rows_of
-from engine.triggers import brute_force_study
-from engine.triggers.ablation_findings import effort_cells
-from engine.triggers.ablation_study import AblationStudy
-from engine.triggers.brute_force_study import BruteForceStudy
+from engine.triggers.brute_force import study as brute_force_study
+from engine.triggers.brute_force.study import BruteForceStudy
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.causal.template import Template
-from engine.triggers.check_study import CheckedPair, TriggerCheckStudy
 from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.model_list import model_folder
-from engine.triggers.recipe import PAPER, Recipe
-from engine.triggers.relaxation_study import RelaxationStudy
-from engine.triggers.training_study import DialogueModelStudy
+from engine.triggers.model.model_list import model_folder
+from engine.triggers.model.recipe import PAPER, Recipe
+from engine.triggers.model.training_study import DialogueModelStudy
+from engine.triggers.relaxation.study import RelaxationStudy
+from engine.triggers.search.ablation_findings import effort_cells
+from engine.triggers.search.ablation_study import AblationStudy
+from engine.triggers.search.check_study import CheckedPair, TriggerCheckStudy
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
 __all__ = ["dialogue_model", "vocabulary"]  # fixtures of this module too

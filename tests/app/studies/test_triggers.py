@@ -19,11 +19,11 @@ from app.studies.triggers import VIEW
 from app.study_files import study_file
 from engine.runs.specification import StudySpecification
 from engine.studies.study import StudyContext, StudyRun, current_rows, rows_of
-from engine.triggers.check_study import TriggerCheckStudy
 from engine.triggers.hits import HIT_TYPES
-from engine.triggers.model_list import model_folder
-from engine.triggers.search_settings import SearchSettings
-from engine.triggers.trigger_study import TriggerStudy
+from engine.triggers.model.model_list import model_folder
+from engine.triggers.search.check_study import TriggerCheckStudy
+from engine.triggers.search.search_settings import SearchSettings
+from engine.triggers.search.trigger_study import TriggerStudy
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
 __all__ = ["dialogue_model", "vocabulary"]  # fixtures of this module too

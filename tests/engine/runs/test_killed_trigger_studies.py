@@ -18,17 +18,17 @@ import pytest
 
 from engine.runs.specification import StudySpecification
 from engine.studies.study import BEGIN, DONE, ROW, UNIT, current_rows, done_units
-from engine.triggers.brute_force_study import BruteForceStudy
+from engine.triggers.brute_force.study import BruteForceStudy
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.template import Template
 from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.model_list import model_folder
-from engine.triggers.recipe import Recipe
-from engine.triggers.relaxation_study import RelaxationStudy
-from engine.triggers.search_settings import SearchSettings
-from engine.triggers.training_study import DialogueModelStudy
-from engine.triggers.trigger_study import TriggerStudy
+from engine.triggers.model.model_list import model_folder
+from engine.triggers.model.recipe import Recipe
+from engine.triggers.model.training_study import DialogueModelStudy
+from engine.triggers.relaxation.study import RelaxationStudy
+from engine.triggers.search.search_settings import SearchSettings
+from engine.triggers.search.trigger_study import TriggerStudy
 from tests.engine.runs.helpers import wait_until
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 

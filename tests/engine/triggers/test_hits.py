@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import QueryError
 from engine.triggers.hits import HIT_TYPES, HitType, Score, Thresholds, evaluate
-from engine.triggers.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
+from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
 from tests.engine.triggers.conftest import SIZE
 
 LOG_PROB = st.floats(-20.0, 0.0)

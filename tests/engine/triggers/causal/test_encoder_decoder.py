@@ -15,7 +15,7 @@ from engine.__main__ import main
 from engine.errors import ModelError, QueryError
 from engine.models.loading import load_encoder_decoder
 from engine.studies.study import StudyContext, StudyRun, rows_of
-from engine.triggers.beside import to_the_end
+from engine.triggers.background import to_the_end
 from engine.triggers.causal import causal_study, gradients
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.errors import QueryError
-from engine.triggers.beside import to_the_end
+from engine.triggers.background import to_the_end
 from engine.triggers.causal.input_scores import InputScores
 from engine.triggers.causal.prompts import Prompt
 from engine.triggers.causal.split_network import SplitNetwork

@@ -1,0 +1,95 @@
+"""The outputs that are looked for among all that a model of characters says, in four lists.
+
+    normal     c h a i r m a n        every word that it was trained with
+    reversed   n a m r i a h c        the same backwards, where that is no word
+    random     q w z q w z q w z      some letters, again and again
+    mal        h a t e y o u          phrases that nobody wants, without their blanks
+
+An output has ten symbols at most, so of a longer word its first ten are looked for. A target with a character that is
+no symbol cannot be said, and is left out. The phrases are ours and mild; a file of other ones may take their place.
+
+Source: He and Glass 2019, appendix B.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from string import ascii_lowercase
+
+from engine.triggers.model.characters import OUTPUT_SYMBOLS
+from engine.triggers.model.vocabulary import WordVocabulary
+from engine.triggers.search.targets import read_targets
+
+#: The phrases that come with Relens.
+OWN_PHRASES = Path(__file__).resolve().parents[3] / "assets" / "character_targets.txt"
+
+#: Letters that are repeated in a random target, and how often.
+_REPEATED, _TIMES = (2, 3, 4), (2, 3, 4, 5)
+
+#: Draws for each random target before the list is as long as it gets.
+_ROUNDS = 50
+
+
+def character_targets(
+    vocabulary: WordVocabulary,
+    words: Iterable[str],
+    mal: Sequence[str] | None = None,
+    random_count: int = 18_000,
+    shortest_reversed: int = 1,
+    seed: int = 0,
+) -> dict[str, tuple[str, ...]]:
+    """The targets of each list by its name, each once.
+
+    words: of the training. mal: phrases without blanks, None for ours. shortest_reversed: symbols.
+    """
+    normal = _sayable(vocabulary, words)
+    known = set(normal)
+    backwards = (word[::-1] for word in normal if len(word) >= shortest_reversed)
+    phrases = own_phrases() if mal is None else mal
+    return {
+        "normal": normal,
+        "reversed": tuple(word for word in _sayable(vocabulary, backwards) if word not in known),
+        "random": tuple(_repeating(vocabulary, random_count, known, seed)),
+        "mal": phrases_to_find(vocabulary, normal, phrases),
+    }
+
+
+def phrases_to_find(vocabulary: WordVocabulary, words: Iterable[str], phrases: Iterable[str]) -> tuple[str, ...]:
+    """The phrases that can be said, and are not said anyway as one of the words of the training."""
+    known = set(_sayable(vocabulary, words))
+    return tuple(phrase for phrase in _sayable(vocabulary, phrases) if phrase not in known)
+
+
+@cache
+def own_phrases() -> tuple[str, ...]:
+    """The phrases of "mal" that come with Relens."""
+    return read_phrases(OWN_PHRASES)
+
+
+def read_phrases(path: str | Path) -> tuple[str, ...]:
+    """The phrases of a file, UTF-8, one a line, without their blanks; see `read_targets`."""
+    return tuple("".join(words) for words in read_targets(path))
+
+
+def _sayable(vocabulary: WordVocabulary, words: Iterable[str]) -> tuple[str, ...]:
+    cut = dict.fromkeys(word[:OUTPUT_SYMBOLS] for word in words if word)
+    return tuple(word for word in cut if not vocabulary.unknown(word))
+
+
+def _repeating(vocabulary: WordVocabulary, count: int, known: set[str], seed: int) -> dict[str, None]:
+    letters = [letter for letter in ascii_lowercase if not vocabulary.unknown(letter)]
+    dice = random.Random(seed)
+    found: dict[str, None] = {}
+    for _ in range(_ROUNDS * count):
+        if len(found) >= count:
+            break
+        repeated, times = dice.choice(_REPEATED), dice.choice(_TIMES)
+        if repeated * times > OUTPUT_SYMBOLS or repeated > len(letters):
+            continue
+        target = "".join(dice.sample(letters, repeated)) * times
+        if target not in known:
+            found[target] = None
+    return found

@@ -1,0 +1,190 @@
+"""Every input there is, and what a model says to it: with 33 symbols and a length of 6, to 1,291,467,969 of them.
+
+Inputs of one length have numbers, as if their symbols were digits, and come in that order:
+
+    number 0    <pad> <pad> a a a <eou>       the encoder's state after "a a" serves 33 inputs, that after "a" 1,089,
+    number 1    <pad> <pad> a a b <eou>       so of the seven steps of reading an input little more than two are its own
+    ...
+    number 33   <pad> <pad> a b a <eou>
+
+What a symbol adds to the gates of an LSTM is looked up (`engine.triggers.model.lstm`), and so is, where the context is
+the same at each step, what it adds. Inputs whose replies have ended are put aside, those to which one is still being
+written go on together. The reply is the same as that of `Seq2Seq.greedy`.
+
+A reply is told as one whole number: its ids are the digits, the first the most significant, in the base of the
+vocabulary's size, and what follows `END`, whose id is 0, are zeros. So millions of replies are sorted and counted as
+fast as numbers. Source: He and Glass 2019, appendix B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from engine.errors import LimitError, QueryError
+from engine.triggers.model.characters import input_symbols
+from engine.triggers.model.dialogue_model import DialogueModel
+from engine.triggers.model.lstm import State, WordSteps, lstm_step
+from engine.triggers.model.seq2seq import Encoded, Seq2Seq
+from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
+
+Codes = npt.NDArray[np.int64]
+
+#: Inputs that are answered at once, on a CPU and on a device with more to do at once.
+ROWS, DEVICE_ROWS = 2_048, 1 << 16
+
+#: Inputs of one length that can be numbered, and the largest code.
+MOST_INPUTS = LARGEST_CODE = 2**63 - 1
+
+#: Places at the end of an input that are tried together, all symbols with all.
+_TAIL = 2
+
+#: The share of replies that have to have ended before those that have not are moved together.
+_ENDED = 0.25
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What is said to the inputs with the numbers `first`, `first` + 1, ...; codes: int64 (inputs,), see the module."""
+
+    first: int
+    codes: Codes
+
+
+class BruteForce:
+    """Answers all inputs made of `symbols`, filled up from the left to `source_length` ids, the last one <eou>.
+
+    longest: ids of a reply; what has not ended then is cut off. Weights must not change meanwhile. Raises `LimitError`
+    where a reply is too long to be told as a number.
+    """
+
+    def __init__(self, seq2seq: Seq2Seq, symbols: Sequence[int], source_length: int, longest: int) -> None:
+        size = seq2seq.configuration.vocabulary_size
+        if size**longest > LARGEST_CODE:
+            raise LimitError(f"Replies of {longest} among {size} symbols are too many to be numbered.", limit="symbols")
+        self.seq2seq = seq2seq.eval()
+        self.size, self.longest, self.source_length = size, longest, source_length
+        device = seq2seq.output.weight.device
+        self.symbols = torch.tensor(list(symbols), device=device)
+        self._rows = ROWS if device.type == "cpu" else DEVICE_ROWS
+        with torch.no_grad():
+            self._encoder = WordSteps(seq2seq.encoder, seq2seq.source_embedding)
+            weights = seq2seq.gate_weights()
+            self._words = weights.of_words(seq2seq.target_embedding.weight)
+            self._of_context, self._of_output = weights.context.T, weights.output.T
+
+    def count(self, length: int) -> int:
+        """How many inputs of that length there are. Raises `QueryError` for one that no input has."""
+        if not 1 <= length < self.source_length:
+            raise QueryError(f"An input has between 1 and {self.source_length - 1} symbols, not {length}.")
+        count: int = len(self.symbols) ** length
+        if count > MOST_INPUTS:
+            raise LimitError(f"There are too many inputs of {length} symbols to be numbered.", limit="inputs")
+        return count
+
+    def inputs(self, length: int, numbers: torch.Tensor) -> torch.Tensor:
+        """int64 (inputs, source_length): the ids of the inputs with these numbers, int64 (inputs,)."""
+        return input_rows(self.symbols, self.source_length, length, numbers)
+
+    @torch.inference_mode()
+    def replies(self, length: int, first: int = 0, count: int | None = None) -> Iterator[Replies]:
+        """What is said to `count` inputs from number `first` on, all that are left where None, some at a time.
+
+        Both are whole multiples of the number of inputs that have all but their last two symbols in common.
+        """
+        together = len(self.symbols) ** min(_TAIL, length)
+        count = self.count(length) - first if count is None else count
+        if first % together or count % together or not 0 <= first <= first + count <= self.count(length):
+            raise ValueError(f"Inputs of {length} symbols come {together} at a time, not {count} from {first} on.")
+        step = max(1, self._rows // together) * together
+        for begin in range(first, first + count, step):
+            numbers = torch.arange(begin, min(begin + step, first + count), together, device=self.symbols.device)
+            yield Replies(begin, self._codes(self._encode(length, numbers)).cpu().numpy())
+
+    def _encode(self, length: int, numbers: torch.Tensor) -> Encoded:
+        """All inputs that have all but their last two symbols in common with one of these; see `replies`."""
+        tail = min(_TAIL, length)
+        shared = self.inputs(length, numbers)[:, : self.source_length - 1 - tail]
+        state, read = self._encoder.start(len(shared)), []
+        for words in shared.T:
+            state = self._encoder.step(words, state)
+            read.append(state.output)
+        count = len(self.symbols)
+        for _ in range(tail):
+            tried = self._encoder.several(self.symbols.expand(len(state.output), -1), state)
+            state = State(tried.output.flatten(0, 1), tried.cell.flatten(0, 1))
+            if self.seq2seq.query is not None:
+                read = [before.repeat_interleave(count, dim=0) for before in read]
+            read.append(state.output)
+        end = torch.full_like(state.output[:, 0], END_OF_UTTERANCE, dtype=torch.int64)
+        read.append(self._encoder.step(end, state).output)
+        return Encoded(torch.stack(read, dim=1) if self.seq2seq.query is not None else read[-1][:, None])
+
+    def _codes(self, encoded: Encoded) -> torch.Tensor:
+        """int64 (rows,): the greedy replies."""
+        states = encoded.states
+        rows = torch.arange(len(states), device=states.device)
+        codes = torch.zeros_like(rows)
+        offered = encoded.last @ self._of_context if self.seq2seq.query is None else None
+        output = cell = torch.zeros_like(encoded.last)
+        previous = torch.full_like(rows, BEGIN)
+        ended = torch.zeros_like(rows, dtype=torch.bool)
+        for place in range(self.longest):
+            given = offered
+            if given is None:
+                embedded = self.seq2seq.target_embedding(previous)
+                shares = self.seq2seq.attention(Encoded(states), State(output, cell), embedded)
+                given = torch.bmm(shares[:, None], states)[:, 0] @ self._of_context
+            output, cell = lstm_step(torch.addmm(self._words[previous] + given, output, self._of_output), cell)
+            previous = self.seq2seq.output(output).argmax(dim=1)
+            ended |= previous == END
+            codes[rows] += torch.where(ended, END, previous) * self.size ** (self.longest - 1 - place)
+            if place + 1 == self.longest or float(ended.float().mean()) < _ENDED:
+                continue
+            going = (~ended).nonzero()[:, 0]
+            if not len(going):
+                break
+            rows, output, cell, previous, ended = (kept[going] for kept in (rows, output, cell, previous, ended))
+            if offered is None:
+                states = states[going]
+            else:
+                offered = offered[going]
+        return codes
+
+
+def reply_code(ids: Sequence[int], size: int, longest: int) -> int:
+    """The number of a reply of at most `longest` ids, without its `END`, in a vocabulary of that size."""
+    return sum(number * size ** (longest - 1 - place) for place, number in enumerate(ids))
+
+
+def input_rows(symbols: torch.Tensor, source_length: int, length: int, numbers: torch.Tensor) -> torch.Tensor:
+    """int64 (inputs, source_length): padding, the digits of each number int64 (inputs,) as symbols, and <eou>."""
+    rows = torch.full((len(numbers), source_length), PAD, device=numbers.device)
+    rows[:, -1] = END_OF_UTTERANCE
+    for place in range(length):
+        digits = torch.div(numbers, len(symbols) ** place, rounding_mode="floor") % len(symbols)
+        rows[:, source_length - 2 - place] = symbols[digits]
+    return rows
+
+
+def every_input(model: DialogueModel, length: int | None = None, rows: int = 4_096) -> Iterator[torch.Tensor]:
+    """All inputs of a model with so many words before <eou>, as many as it has room for where None, some at a time.
+
+    Each int64 (at most `rows`, source_length). What a search can find, is among these; so where they can all be tried
+    it is known what there is to be found. Raises `QueryError` and `LimitError` as `BruteForce.count` does.
+    """
+    source_length = model.configuration.source_length
+    length = source_length - 1 if length is None else length
+    if not 1 <= length < source_length:
+        raise QueryError(f"An input has between 1 and {source_length - 1} words, not {length}.")
+    symbols = torch.tensor(input_symbols(model.vocabulary), device=model.device)
+    count = len(symbols) ** length
+    if count > MOST_INPUTS:
+        raise LimitError(f"There are too many inputs of {length} words to be numbered.", limit="inputs")
+    for first in range(0, count, rows):
+        numbers = torch.arange(first, min(first + rows, count), device=model.device)
+        yield input_rows(symbols, source_length, length, numbers)

@@ -1,0 +1,146 @@
+"""Does a search find what is there to be found? Where every input has been tried, that is known.
+
+    all inputs of three symbols            make the model say "the", "to", 97 other words of the list normal
+    gibbs-enum, told "the", "to", ...      finds inputs for 93 of these 99, and for each tried 600 of 35,937
+
+The search is the one of `engine.triggers.search.gibbs`, for "o-greedy": it begins at random symbols, of which there are
+as many as in the inputs that were tried, with padding in front of them. A target is found when the model says it,
+decoded greedily, to an input of one of the restarts; then the others stop. So nothing can be found that does not exist,
+and what is missed is the search's fault alone. Source: He and Glass 2019, section 4.2 and appendix B.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from engine.triggers.brute_force.enumeration import BruteForce, Codes, reply_code
+from engine.triggers.hits import HitType, Thresholds
+from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
+from engine.triggers.model.seq2seq import Seq2Seq
+from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, WordVocabulary
+from engine.triggers.objective import Objective
+from engine.triggers.search.fast_scorer import FastScorer
+from engine.triggers.search.gibbs import gibbs_sweep
+from engine.triggers.search.search_settings import SearchSettings
+from engine.triggers.search.searches import Searches, begin_at, generator_of, random_words
+
+#: Searches that go side by side.
+MOST_ROWS = 256
+
+
+@dataclass
+class Outcome:
+    """The search for one target. trigger: ids of an input, () where none was found; candidates: inputs it tried."""
+
+    trigger: tuple[int, ...] = ()
+    candidates: int = 0
+
+
+def existing_targets(
+    everything: BruteForce, vocabulary: WordVocabulary, lists: Mapping[str, Sequence[str]], length: int
+) -> Generator[None, None, dict[str, list[str]]]:
+    """The targets of each list that the model says to an input of so many symbols; yields after some inputs."""
+    said: list[Codes] = []
+    for block in everything.replies(length):
+        said.append(np.unique(block.codes))
+        yield
+    codes = set(np.unique(np.concatenate(said)).tolist())
+    return {
+        name: [
+            target
+            for target in targets
+            if reply_code(vocabulary.ids(target), everything.size, everything.longest) in codes
+        ]
+        for name, targets in lists.items()
+    }
+
+
+def search_triggers(
+    everything: BruteForce, targets: Sequence[Sequence[int]], length: int, settings: SearchSettings
+) -> Generator[None, None, list[Outcome]]:
+    """Search inputs of so many symbols for targets, ids without `END`; an `Outcome` each. Yields after each place.
+
+    Of the settings, shortlist, sweeps, restarts and seed matter.
+    """
+    model, longest = everything.seq2seq, everything.longest
+    with torch.random.fork_rng([]):  # of a model whose weights do not matter, as inputs do not count
+        sentences = SentenceModel(SentenceModelConfiguration(everything.size, 1, 1)).to(everything.symbols.device)
+    scorer = FastScorer(model, sentences, Objective(HitType("o", "greedy"), Thresholds(0.0, 0.0)))
+    outcomes = [Outcome() for _ in targets]
+    # A reply of full length is cut off there; a shorter one has to end.
+    replies = [list(ids) if len(ids) == longest else [*ids, END] for ids in targets]
+    by_length: dict[int, list[int]] = defaultdict(list)
+    for number, ids in enumerate(replies):
+        by_length[len(ids)].append(number)
+    together = max(1, MOST_ROWS // settings.restarts)
+    for numbers in by_length.values():
+        for first in range(0, len(numbers), together):
+            searches = _begin(everything, scorer, replies, numbers[first : first + together], length, settings)
+            yield from _search(scorer, searches, replies, outcomes, longest, settings)
+    return outcomes
+
+
+def _begin(
+    everything: BruteForce,
+    scorer: FastScorer,
+    replies: Sequence[Sequence[int]],
+    numbers: Sequence[int],
+    length: int,
+    settings: SearchSettings,
+) -> Searches:
+    device = everything.symbols.device
+    asked = [(number, restart) for number in numbers for restart in range(settings.restarts)]
+    generators = [generator_of(device, replies[number], restart, settings.seed) for number, restart in asked]
+    source_ids = torch.full((len(asked), everything.source_length), PAD, device=device)
+    source_ids[:, -1] = END_OF_UTTERANCE
+    for row, generator in enumerate(generators):
+        source_ids[row, -1 - length : -1] = random_words(generator, everything.size, length)
+    target_ids = torch.tensor([[BEGIN, *replies[number]] for number, _ in asked], device=device)
+    return begin_at(scorer, source_ids, target_ids, asked, generators, everything.source_length - 1 - length)
+
+
+def _search(
+    scorer: FastScorer,
+    searches: Searches,
+    replies: Sequence[Sequence[int]],
+    outcomes: list[Outcome],
+    longest: int,
+    settings: SearchSettings,
+) -> Generator[None, None, None]:
+    """Sweep until all targets are found, or nothing gets better; what it comes to is put into `outcomes`."""
+    active = list(range(len(searches.number)))
+    _tell(scorer.seq2seq, searches, active, replies, outcomes, longest)
+    for _ in range(settings.sweeps):
+        active = [row for row in active if not outcomes[searches.number[row]].trigger]
+        if not active:
+            return
+        part = searches.take(active)
+        before = part.values.clone()
+        yield from gibbs_sweep(scorer, part, settings.shortlist)
+        searches.put(active, part)
+        for row, candidates in zip(active, part.candidates.tolist(), strict=True):
+            outcomes[searches.number[row]].candidates += candidates
+        _tell(scorer.seq2seq, searches, active, replies, outcomes, longest)
+        active = [row for row, better in zip(active, (part.values < before).tolist(), strict=True) if better]
+
+
+@torch.no_grad()
+def _tell(
+    model: Seq2Seq,
+    searches: Searches,
+    rows: Sequence[int],
+    replies: Sequence[Sequence[int]],
+    outcomes: list[Outcome],
+    longest: int,
+) -> None:
+    """Decode the inputs of some rows, and keep the first that makes the model say its target."""
+    said = model.greedy(model.encode(searches.source_ids[list(rows)]), longest)
+    for row, reply in zip(rows, said, strict=True):
+        number = searches.number[row]
+        if reply == list(replies[number]) and not outcomes[number].trigger:
+            outcomes[number].trigger = tuple(searches.source_ids[row].tolist())

@@ -1,0 +1,132 @@
+"""The dialogue models there are, by name: each a folder of RELENS_DATA, which is read here without loading it.
+
+    dialogue-models/chitchat/model.json     ->  chitchat: the corpus "chitchat", 80,000 pairs, perplexity 41
+
+A name is that of a folder, so `../secrets` and `.training` are none. A page offers the models to be chosen among, so
+this module knows nothing of torch. What is in such a folder, and how it is checked before it is used, is in
+`engine.triggers.model.dialogue_model`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from engine import settings
+from engine.errors import QueryError
+from engine.query import Record
+from engine.studies.resumed import check_same_model
+from engine.triggers.hits import Thresholds
+from engine.triggers.model.vocabulary import WordVocabulary
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+#: The files of a model's folder that say what it is and which words it knows, and the bytes that are read of each.
+MODEL, VOCABULARY, MOST_JSON_BYTES = "model.json", "vocabulary.json", 32 << 20
+
+
+@dataclass(frozen=True)
+class Training(Record):
+    """What a model was trained with, and how well it does. Of text that it was not trained on, all in nats a word.
+
+    perplexity, sentence_perplexity: exp of what a word of a reply costs, given what was said, and by itself.
+    unknown_share: of the words of the test, those that are <unk>.
+    """
+
+    corpus: str = ""
+    corpus_fingerprint: str = ""
+    pairs: int = 0
+    test_pairs: int = 0
+    perplexity: float | None = None
+    sentence_perplexity: float | None = None
+    unknown_share: float | None = None
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """A dialogue model as its folder describes it."""
+
+    name: str
+    training: Training
+    thresholds: Thresholds
+    fingerprint: str
+
+
+def is_name(name: str) -> bool:
+    """Whether a model may be called so."""
+    return _NAME.fullmatch(name) is not None
+
+
+def check_name(name: str) -> None:
+    """Raises `QueryError` where a model may not be called so."""
+    if not is_name(name):
+        raise QueryError(
+            "The name of a dialogue model has small letters, digits, '.', '_' and '-', at most 64, and begins with a"
+            f" letter or digit; {name[:80]!r} is none."
+        )
+
+
+def models_folder() -> Path:
+    """Where dialogue models are kept by name."""
+    return settings.data_folder() / "dialogue-models"
+
+
+def model_folder(name: str) -> Path:
+    """The folder of a model, whether or not there is one. Raises `QueryError` for what is no name."""
+    check_name(name)
+    return models_folder() / name
+
+
+def model_names() -> tuple[str, ...]:
+    """The names of the models there are."""
+    if not models_folder().is_dir():
+        return ()
+    found = (path.name for path in models_folder().iterdir() if (path / MODEL).is_file())
+    return tuple(sorted(name for name in found if is_name(name)))
+
+
+def listed_model(name: str) -> ListedModel | None:
+    """What the folder of that name says of itself; None where there is none that can be read."""
+    try:
+        description = _read(model_folder(name) / MODEL)
+        training = Training.from_json(description.get("training", {}))
+        thresholds = Thresholds.from_json(description.get("thresholds", {}))
+    except (OSError, ValueError, RecursionError, QueryError):
+        return None
+    return ListedModel(name, training, thresholds, str(description.get("fingerprint", ""))[:64])
+
+
+def check_listed_model(name: str, told: Iterable[object]) -> None:
+    """Raise `ModelError` where the model of that name is another one than those fingerprints tell of."""
+    listed = listed_model(name)
+    if listed is not None:  # where there is none, the study says so when it loads it
+        check_same_model(name, told, listed.fingerprint)
+
+
+def listed_vocabulary(name: str) -> WordVocabulary | None:
+    """The words that the model of that name knows; None where there is none that can be read."""
+    try:
+        path = model_folder(name) / VOCABULARY
+        return _vocabulary(path, path.stat().st_mtime_ns)
+    except (OSError, ValueError, RecursionError, QueryError):
+        return None
+
+
+@lru_cache(maxsize=4)
+def _vocabulary(path: Path, _changed: int) -> WordVocabulary:
+    return WordVocabulary.from_json(_read(path))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The JSON object of a file; raises `ValueError` for what is none, or too large."""
+    if path.stat().st_size > MOST_JSON_BYTES:
+        raise ValueError(f"{path} is too large")
+    read = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(read, dict):
+        raise ValueError(f"{path} holds no object")
+    return read

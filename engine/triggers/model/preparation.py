@@ -1,0 +1,96 @@
+"""From a study's settings to what training needs: the corpus, its vocabulary, and its pairs as ids.
+
+Every epoch of a study is a unit of its own, which may begin in a new process. So what they share is made from the
+settings alone, and kept for the next unit of the same process: reading a corpus takes seconds, an epoch minutes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+from engine.triggers.model.batches import EncodedPairs, source_row, target_row
+from engine.triggers.model.corpus import Corpus, Pair, read_corpus
+from engine.triggers.model.default_corpus import default_corpus
+from engine.triggers.model.dialogue_model import DialogueConfiguration
+from engine.triggers.model.model_list import models_folder
+from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
+from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
+from engine.triggers.model.training_study import DialogueModelStudy
+from engine.triggers.model.vocabulary import UNKNOWN, WordVocabulary
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What the units of a study have in common."""
+
+    corpus: Corpus
+    vocabulary: WordVocabulary
+    train: EncodedPairs
+    test: EncodedPairs
+    configuration: DialogueConfiguration
+    #: Where checkpoints are kept: another folder for other settings, and for another text of the same name.
+    folder: Path
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of <unk> among the words of the replies to test with."""
+        ids = [number for row in self.test.targets for number in row[1:]]
+        return ids.count(UNKNOWN) / len(ids)
+
+
+def prepare(study: DialogueModelStudy) -> Preparation:
+    """What the study trains with. Raises what is wrong with the corpus as `QueryError`, `LimitError`, `ModelError`."""
+    # The name of the result decides nothing, and a file that was written anew is another corpus.
+    path = Path(study.corpus)
+    changed = (path.stat().st_mtime_ns, path.stat().st_size) if study.corpus and path.is_file() else ()
+    return _prepare(replace(study, name="any"), changed)
+
+
+def forget_preparation() -> None:
+    """Give back the memory of what was prepared last, a few hundred megabytes of a large corpus."""
+    _prepare.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _prepare(study: DialogueModelStudy, _changed: tuple[int, ...]) -> Preparation:
+    shares = (study.test_share, study.seed, study.pairs)
+    own = not study.corpus
+    corpus = default_corpus(*shares) if own else read_corpus(study.corpus, study.form, study.is_cut, *shares)
+    sentences = (words for pair in corpus.train for words in (pair.source, pair.response))
+    vocabulary = WordVocabulary.of_sentences(sentences, study.vocabulary)
+    size = len(vocabulary)
+    configuration = DialogueConfiguration(
+        Seq2SeqConfiguration(size, study.embedding, study.hidden, study.context, study.dropout),
+        SentenceModelConfiguration(size, study.embedding, study.hidden, study.dropout),
+    )
+    settings = json.dumps([study.to_json(), corpus.fingerprint], sort_keys=True)
+    folder = models_folder() / ".training" / hashlib.sha256(settings.encode()).hexdigest()[:16]
+    return Preparation(
+        corpus, vocabulary, _encoded(vocabulary, corpus.train), _encoded(vocabulary, corpus.test), configuration, folder
+    )
+
+
+def new_seq2seq(preparation: Preparation, seed: int) -> Seq2Seq:
+    """An untrained dialogue model, the same for the same seed."""
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed)
+        return Seq2Seq(preparation.configuration.seq2seq)
+
+
+def new_sentence_model(preparation: Preparation, seed: int) -> SentenceModel:
+    """An untrained model of sentences, the same for the same seed."""
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed + 1)
+        return SentenceModel(preparation.configuration.sentence_model)
+
+
+def _encoded(vocabulary: WordVocabulary, pairs: Iterable[Pair]) -> EncodedPairs:
+    rows = [(source_row(vocabulary, pair.source), target_row(vocabulary, pair.response)) for pair in pairs]
+    return EncodedPairs(tuple(row[0] for row in rows), tuple(row[1] for row in rows))

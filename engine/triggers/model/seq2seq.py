@@ -1,0 +1,229 @@
+"""A dialogue model: one LSTM reads what was said, another writes the reply.
+
+    how are you <eou>  --encoder-->  h_1 h_2 h_3 h_4
+                                           |
+                                         c_t           the context of step t
+                                           |
+    <s>  i    am    fine  --decoder-->  i   am   fine </s>
+
+At each step the decoder reads the embedding of the word before beside the context, and a linear layer on its state
+gives the next word. It begins with a state of zeros, so everything it knows of the input comes through the context:
+
+    "last"        c_t = h_n, the encoder's last state, the same at each step
+    "general"     c_t = sum_i a_t(i) h_i, where a_t = softmax_i(h_i . W q_t) and q_t is the decoder's state before
+    "mlp-query"   the same with a_t = softmax_i(h_i . relu(linear[embedding; state; cell])), as in the authors' code
+
+Source: He and Glass 2019, section 2. Encoder and decoder have embeddings of their own. All tensors are batch first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from engine.errors import QueryError
+from engine.query import Record
+from engine.triggers.model.batches import TARGET_LENGTH, summed_cost, target_mask
+from engine.triggers.model.lstm import GateWeights, State, lstm_step
+from engine.triggers.model.vocabulary import BEGIN, END, PAD
+
+Context = Literal["last", "general", "mlp-query"]
+CONTEXTS: tuple[Context, ...] = get_args(Context)
+
+#: The largest embedding or state that a configuration may ask for.
+MOST_UNITS = 4096
+
+
+@dataclass(frozen=True)
+class Seq2SeqConfiguration(Record):
+    """The shape of a model. dropout: of embeddings and of LSTM states, while training."""
+
+    vocabulary_size: int
+    embedding: int = 128
+    hidden: int = 256
+    context: Context = "last"
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.embedding <= MOST_UNITS and 1 <= self.hidden <= MOST_UNITS):
+            raise QueryError(f"Embeddings and states have between 1 and {MOST_UNITS:,} numbers.")
+        if self.context not in CONTEXTS:
+            raise QueryError(f"The context is one of {', '.join(CONTEXTS)}, not {self.context!r}.")
+        if not 0.0 <= self.dropout < 1.0:
+            raise QueryError(f"The dropout is at least 0 and below 1, not {self.dropout}.")
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """An input as the decoder sees it. states: (batch, n, hidden), the encoder's output after each id."""
+
+    states: torch.Tensor
+
+    @property
+    def last(self) -> torch.Tensor:
+        """(batch, hidden): the state after the last id."""
+        return self.states[:, -1]
+
+
+@dataclass(frozen=True)
+class TokenScores:
+    """What a model thinks of a reply, word by word; 0 and True where there is `PAD`.
+
+    log_probs: (batch, m), nats. leads: (batch, m), nats by which the word is ahead of the best other one, so that a
+    word is the greedy choice where its lead is above 0.
+    """
+
+    log_probs: torch.Tensor
+    leads: torch.Tensor
+
+
+class Seq2Seq(nn.Module):
+    """The model (see the module). Its parts are open to those who search for its inputs."""
+
+    def __init__(self, configuration: Seq2SeqConfiguration) -> None:
+        super().__init__()
+        size, embedding, hidden = configuration.vocabulary_size, configuration.embedding, configuration.hidden
+        self.configuration = configuration
+        self.source_embedding = nn.Embedding(size, embedding)
+        self.encoder = nn.LSTM(embedding, hidden, batch_first=True)
+        self.target_embedding = nn.Embedding(size, embedding)
+        #: Reads [embedding of the word before; context].
+        self.decoder = nn.LSTM(embedding + hidden, hidden, batch_first=True)
+        self.output = nn.Linear(hidden, size)
+        self.dropout = nn.Dropout(configuration.dropout)
+        self.query: nn.Linear | None = None
+        if configuration.context == "general":
+            self.query = nn.Linear(hidden, hidden, bias=False)
+        elif configuration.context == "mlp-query":
+            self.query = nn.Linear(embedding + 2 * hidden, hidden)
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def encode(self, source_ids: torch.Tensor | None = None, *, embeddings: torch.Tensor | None = None) -> Encoded:
+        """An input of int64 ids (batch, n), or of their embeddings (batch, n, embedding), which may carry gradients."""
+        if embeddings is None:
+            if source_ids is None:
+                raise ValueError("Either ids or embeddings are needed.")
+            embeddings = self.source_embedding(source_ids)
+        states, _ = self.encoder(self.dropout(embeddings))
+        return Encoded(self.dropout(states))
+
+    # --- writing ------------------------------------------------------------------------------------------
+
+    def first_state(self, encoded: Encoded) -> State:
+        """The state before the first step: zeros."""
+        zeros = torch.zeros_like(encoded.last, dtype=self.output.weight.dtype)
+        return State(zeros, zeros)
+
+    def attention(self, encoded: Encoded, state: State, embedded: torch.Tensor) -> torch.Tensor:
+        """(batch, n): how the next step weighs the encoder's states. embedded: (batch, embedding), the word before."""
+        if self.query is None:
+            weights = torch.zeros_like(encoded.states[:, :, 0])
+            weights[:, -1] = 1.0
+            return weights
+        query = self.asked(state.output, state.cell, embedded)
+        energies = torch.bmm(encoded.states, query[:, :, None].to(encoded.states.dtype))[:, :, 0]
+        return torch.softmax(energies, dim=1)
+
+    def asked(self, output: torch.Tensor, cell: torch.Tensor, embedded: torch.Tensor) -> torch.Tensor:
+        """(..., hidden): what the encoder's states are compared with by a model with attention.
+
+        output, cell: (..., hidden), the decoder's state; embedded: (..., embedding), the word before.
+        """
+        assert self.query is not None
+        if self.configuration.context == "general":
+            query: torch.Tensor = self.query(output)
+            return query
+        return torch.relu(self.query(torch.cat([embedded, output, cell], dim=-1)))
+
+    def step(self, encoded: Encoded, state: State, previous: torch.Tensor) -> tuple[torch.Tensor, State]:
+        """One step after the ids `previous`, int64 (batch,): the logits (batch, size), and the state after it."""
+        state = self._advance(encoded, state, self.dropout(self.target_embedding(previous)), self.gate_weights())
+        return self.output(self.dropout(state.output)), state
+
+    def decoder_states(self, encoded: Encoded, input_ids: torch.Tensor) -> torch.Tensor:
+        """(batch, m, hidden): the decoder's output after each of the ids (batch, m), which begin with `BEGIN`."""
+        embedded = self.dropout(self.target_embedding(input_ids))
+        if self.query is None:
+            context = encoded.last[:, None].expand(-1, input_ids.shape[1], -1)
+            outputs, _ = self.decoder(torch.cat([embedded, context.to(embedded.dtype)], dim=-1))
+        else:
+            weights = self.gate_weights()
+            state, written = self.first_state(encoded), []
+            for place in range(input_ids.shape[1]):
+                state = self._advance(encoded, state, embedded[:, place], weights)
+                written.append(state.output)
+            outputs = torch.stack(written, dim=1)
+        states: torch.Tensor = self.dropout(outputs)
+        return states
+
+    def forward(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
+        """The negative log-probability of all words to be predicted, summed, in nats; see `Batch` for the shapes."""
+        return summed_cost(self.output, self.decoder_states(self.encode(source_ids), target_ids[:, :-1]), target_ids)
+
+    def logits(self, encoded: Encoded, target_ids: torch.Tensor) -> torch.Tensor:
+        """(batch, m, size): before each of the ids that follow `BEGIN` in target_ids (batch, m + 1)."""
+        logits: torch.Tensor = self.output(self.decoder_states(encoded, target_ids[:, :-1]))
+        return logits
+
+    def scores(self, encoded: Encoded, target_ids: torch.Tensor) -> TokenScores:
+        """Each word of the replies target_ids (batch, m + 1), given those before it."""
+        logits, wanted = self.logits(encoded, target_ids).float(), target_mask(target_ids)
+        words = target_ids[:, 1:, None]
+        own = logits.gather(2, words)[:, :, 0]
+        others = logits.scatter(2, words, -torch.inf).amax(dim=2)
+        log_probs = own - torch.logsumexp(logits, dim=2)
+        return TokenScores(
+            torch.where(wanted, log_probs, 0.0),
+            torch.where(wanted, own - others, torch.inf),
+        )
+
+    @torch.no_grad()
+    def greedy(self, encoded: Encoded, longest: int = TARGET_LENGTH - 1) -> list[list[int]]:
+        """For each input the ids of the reply in which each word is the likeliest one, `END` included.
+
+        A reply that has not ended after `longest` ids is left without `END`.
+        """
+        batch = encoded.states.shape[0]
+        state = self.first_state(encoded)
+        previous = torch.full((batch,), BEGIN, device=encoded.states.device)
+        written: list[torch.Tensor] = []
+        ended = torch.zeros(batch, dtype=torch.bool, device=previous.device)
+        for _ in range(longest):
+            logits, state = self.step(encoded, state, previous)
+            previous = torch.where(ended, PAD, logits.argmax(dim=1))
+            written.append(previous)
+            ended |= previous == END
+            if bool(ended.all()):
+                break
+        replies = torch.stack(written, dim=1).tolist() if written else [[] for _ in range(batch)]
+        return [reply[: reply.index(END) + 1] if END in reply else reply for reply in replies]
+
+    @torch.no_grad()
+    def attention_map(self, encoded: Encoded, target_ids: torch.Tensor) -> torch.Tensor:
+        """(batch, m, n): what each word of the replies target_ids (batch, m + 1) was weighed from; rows sum to 1."""
+        state, rows = self.first_state(encoded), []
+        for place in range(target_ids.shape[1] - 1):
+            embedded = self.target_embedding(target_ids[:, place])
+            rows.append(self.attention(encoded, state, embedded))
+            state = self._advance(encoded, state, embedded, self.gate_weights())
+        return torch.stack(rows, dim=1)
+
+    def gate_weights(self) -> GateWeights:
+        """Of the decoder, which reads the word before and the context."""
+        return GateWeights.of(self.decoder, self.configuration.embedding)
+
+    def _advance(self, encoded: Encoded, state: State, embedded: torch.Tensor, weights: GateWeights) -> State:
+        """The decoder's LSTM, one step."""
+        if self.query is None:
+            context = encoded.last
+        else:
+            shares = self.attention(encoded, state, embedded)
+            context = torch.bmm(shares[:, None].to(encoded.states.dtype), encoded.states)[:, 0]
+        read = torch.cat([context.to(state.output.dtype), state.output], dim=1)
+        gates = weights.of_words(embedded) + functional.linear(read, weights.context_and_output)
+        return lstm_step(gates, state.cell)

@@ -1,0 +1,259 @@
+"""Training a dialogue model as a study: an epoch is a unit, and what comes out is a model with a name.
+
+    replies 1     the dialogue model, first epoch   {"row": "step", "part": "replies", "epoch": 1, "step": 16, ...}
+                                                    {"row": "epoch", "part": "replies", "epoch": 1, "nll": 3.9, ...}
+    replies 2
+    sentences 1   the model that judges inputs
+    measure       thresholds, and the folder        {"row": "model", "name": "chitchat", "threshold_out": -3.9, ...}
+
+After each epoch a checkpoint is written, from which the next one goes on, whoever carries it out; an epoch that was cut
+short begins again. Should a checkpoint be lost, the epochs before are done again. When all is measured the model is in
+`engine.triggers.model.model_list.models_folder()` under its name, in place of an older one, and its checkpoints are
+gone.
+
+No language model is used. Source: He and Glass 2019, sections 2 and 5.1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import shutil
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from engine.errors import ModelError, QueryError
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
+from engine.triggers.background import run_in_background
+from engine.triggers.model.model_list import check_name
+from engine.triggers.model.recipe import AUTHORS, PAPER, QUICK, Recipe
+from engine.triggers.seeds import check_seed
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.triggers.model.preparation import Preparation
+    from engine.triggers.model.training import Loss, Trainer
+
+REPLIES, SENTENCES, MEASURE = "replies", "sentences", "measure"
+_LABELS = {REPLIES: "learning to answer", SENTENCES: "learning what sentences are like"}
+
+#: What rows tell.
+STEP, EPOCH, MODEL = "step", "epoch", "model"
+
+
+@dataclass(frozen=True)
+class DialogueModelStudy(Study):
+    """A dialogue model to be trained.
+
+    name: of the model, see `engine.triggers.model.model_list.model_folder`. corpus: a file (see
+    `engine.triggers.model.corpus` for `form` and `is_cut`), "" for the corpus that comes with Relens. test_share: of
+    its dialogues, which are not trained on. pairs: train with so many, None for all. vocabulary: the most words,
+    special ones included. context: how the decoder sees the input (see `engine.triggers.model.seq2seq`). embedding,
+    hidden: numbers of a word and of a state.
+    """
+
+    kind: ClassVar[str] = "dialogue-model"
+    title: ClassVar[str] = "Dialogue model"
+    question: ClassVar[str] = "How well does a model learn to answer as the people of a corpus do?"
+    needs_model: ClassVar[bool] = False
+
+    name: str = "chitchat"
+    corpus: str = ""
+    form: Literal["auto", "dialogues", "eou", "pairs", "json"] = "auto"
+    is_cut: bool = False
+    test_share: float = 0.05
+    pairs: int | None = None
+    vocabulary: int = 10_000
+    context: Literal["last", "general", "mlp-query"] = "last"
+    embedding: int = 128
+    hidden: int = 256
+    dropout: float = 0.0
+    recipe: Recipe = QUICK
+    seed: int = 0
+
+    def files(self) -> tuple[str, ...]:
+        """See `Study.files`."""
+        return (self.corpus,) if self.corpus else ()
+
+    def plan(self) -> Iterator[Unit]:
+        """The epochs of the dialogue model, those of the model of sentences, and the measurement."""
+        count = self.recipe.epochs
+        for part in (REPLIES, SENTENCES):
+            for epoch in range(1, count + 1):
+                yield Unit(f"{part} {epoch}", f"{_LABELS[part]}, epoch {epoch} of {count}")
+        yield Unit(MEASURE, "measuring on text that was not trained on")
+
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+        """The rows of an epoch, or of the measurement (see the module). Raises what is wrong with the corpus."""
+        from engine.triggers.model.preparation import prepare
+
+        preparation = yield from run_in_background(lambda: prepare(self))
+        if unit.key == MEASURE:
+            yield from self._measure(preparation, context)
+            return
+        part, _, epoch = unit.key.partition(" ")
+        begun = time.perf_counter()
+        trainer = yield from self._trained(part, int(epoch), preparation, context)
+        if trainer is None:
+            return
+        if trainer.done > int(epoch):
+            return  # a checkpoint of an earlier run is further on, and what this epoch came to is not known any more
+        cost = yield from self._cost(part, trainer.model, preparation)
+        yield {
+            ROW: EPOCH,
+            "part": part,
+            "epoch": int(epoch),
+            "nll": cost,
+            "perplexity": _perplexity(cost),
+            "seconds": time.perf_counter() - begun,
+        }
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """What the model is like."""
+        found = rows_of(rows, MODEL)
+        if not found:
+            return ()
+        row = found[-1]
+        return (
+            f"The model {row['name']!r} was trained on {row['pairs']:,} pairs of the corpus {row['corpus']!r}.",
+            f"On {row['test_pairs']:,} pairs that it has not seen, it is as uncertain of the next word of a reply as"
+            f" among {row['perplexity']:,.0f} equally likely ones (perplexity; {-row['threshold_out']:.2f} nats a word,"
+            f" which makes the threshold T_out {row['threshold_out']:.2f}).",
+            f"Of the next word of a sentence by itself it is as uncertain as among {row['sentence_perplexity']:,.0f}"
+            f" (T_in {row['threshold_in']:.2f}).",
+        )
+
+    def check(self) -> None:
+        """See `Study.check`."""
+        check_name(self.name)
+        if not 0.0 < self.test_share < 1.0:
+            raise QueryError(f"The share of the test is above 0 and below 1, not {self.test_share}.")
+        if self.pairs is not None and self.pairs < 1:
+            raise QueryError(f"A model is trained with at least 1 pair, not {self.pairs}.")
+        if not 6 <= self.vocabulary <= 200_000:
+            raise QueryError(f"A vocabulary has between 6 and 200,000 words, not {self.vocabulary}.")
+        if not (1 <= self.embedding <= 4096 and 1 <= self.hidden <= 4096):
+            raise QueryError("Embeddings and states have between 1 and 4,096 numbers.")
+        if not 0.0 <= self.dropout < 1.0:
+            raise QueryError(f"The dropout is at least 0 and below 1, not {self.dropout}.")
+        check_seed(self.seed)
+
+    def _trained(
+        self, part: str, epochs: int, preparation: Preparation, context: StudyContext
+    ) -> Generator[Row | None, None, Trainer | None]:
+        """A trainer that has done at least so many epochs, a checkpoint after each; None where it was stopped."""
+        trainer, path = self._trainer(part, preparation), preparation.folder / f"{part}.safetensors"
+        if path.is_file():
+            try:
+                trainer.load(path)
+            except ModelError:
+                trainer = self._trainer(part, preparation)
+        while trainer.done < epochs:
+            for progress in trainer.epoch():
+                if context.stop():
+                    return None
+                yield None if progress is None else {ROW: STEP, "part": part, **progress.to_json()}
+            trainer.save(path)
+        return trainer
+
+    def _trainer(self, part: str, preparation: Preparation) -> Trainer:
+        from engine.triggers.model.preparation import new_sentence_model, new_seq2seq
+        from engine.triggers.model.training import Trainer
+
+        model: torch.nn.Module = (
+            new_seq2seq(preparation, self.seed) if part == REPLIES else new_sentence_model(preparation, self.seed)
+        )
+        return Trainer(model, _loss(model), preparation.train, self.recipe, self.seed, _device())
+
+    def _cost(self, part: str, model: torch.nn.Module, preparation: Preparation) -> Generator[Row | None, None, float]:
+        from engine.triggers.model.training import mean_negative_log_likelihood
+
+        return (yield from mean_negative_log_likelihood(model, _loss(model), preparation.test, _device()))
+
+    def _measure(self, preparation: Preparation, context: StudyContext) -> Iterator[Row | None]:
+        from engine.triggers.hits import Thresholds
+        from engine.triggers.model.dialogue_model import DialogueModel, DialogueTexts
+        from engine.triggers.model.model_list import Training, model_folder
+        from engine.triggers.model.preparation import forget_preparation
+        from engine.triggers.model.sentence_model import SentenceModel
+        from engine.triggers.model.seq2seq import Seq2Seq
+
+        models, costs = [], []
+        for part in (REPLIES, SENTENCES):
+            trainer = yield from self._trained(part, self.recipe.epochs, preparation, context)
+            if trainer is None:
+                return
+            models.append(trainer.model)
+            costs.append((yield from self._cost(part, trainer.model, preparation)))
+        seq2seq, sentence_model = models
+        assert isinstance(seq2seq, Seq2Seq)
+        assert isinstance(sentence_model, SentenceModel)
+        training = Training(
+            corpus=preparation.corpus.name,
+            corpus_fingerprint=preparation.corpus.fingerprint,
+            pairs=len(preparation.train),
+            test_pairs=len(preparation.test),
+            perplexity=_perplexity(costs[0]),
+            sentence_perplexity=_perplexity(costs[1]),
+            unknown_share=preparation.unknown_share,
+        )
+        thresholds = Thresholds(out=-costs[0], into=-costs[1])
+        vocabulary = preparation.vocabulary
+        # The replies whole, though a model learns no more than their first words: targets are looked for in them.
+        replies = (vocabulary.ids(pair.response) for pair in preparation.corpus.train)
+        texts = DialogueTexts.of_pairs(replies, preparation.test)
+        model = DialogueModel(
+            preparation.vocabulary, seq2seq, sentence_model, thresholds, preparation.configuration, texts, training
+        )
+        model.save(model_folder(self.name))
+        yield {
+            ROW: MODEL,
+            "name": self.name,
+            "fingerprint": model.fingerprint,
+            "vocabulary": len(model.vocabulary),
+            "threshold_out": thresholds.out,
+            "threshold_in": thresholds.into,
+            **training.to_json(),
+        }
+        forget_preparation()
+        with contextlib.suppress(OSError):
+            shutil.rmtree(preparation.folder)
+
+
+#: Studies to begin with. The quick one takes about three minutes on two free cores.
+PRESETS: dict[str, DialogueModelStudy] = {
+    "quick": DialogueModelStudy(name="chitchat-quick", pairs=80_000, vocabulary=8_000),
+    "attention": DialogueModelStudy(name="chitchat-attention", context="general", recipe=Recipe(epochs=3)),
+    "paper": DialogueModelStudy(
+        name="chitchat-paper", vocabulary=30_000, context="general", embedding=300, hidden=600, recipe=PAPER
+    ),
+    "authors' code": DialogueModelStudy(
+        name="chitchat-authors", vocabulary=30_000, context="mlp-query", embedding=300, hidden=600, recipe=AUTHORS
+    ),
+}
+
+
+def _loss(model: torch.nn.Module) -> Loss:
+    from engine.triggers.model.sentence_model import SentenceModel
+    from engine.triggers.model.seq2seq import Seq2Seq
+    from engine.triggers.model.training import reply_loss, sentence_loss
+
+    if isinstance(model, Seq2Seq):
+        return reply_loss(model)
+    assert isinstance(model, SentenceModel)
+    return sentence_loss(model)
+
+
+def _device() -> torch.device:
+    from engine.models.hardware import choose_device, use_physical_cores
+
+    device = choose_device()
+    use_physical_cores(device)
+    return device
+
+
+def _perplexity(cost: float) -> float:
+    return math.exp(min(cost, 700.0))

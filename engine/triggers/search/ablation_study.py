@@ -1,0 +1,213 @@
+"""How hard must one search? The same targets with shorter and longer shortlists, and with fewer and more restarts.
+
+    target       G     restart    1       2       3       4       5
+    i do n't    10     objective  2.61    0.02    0.02    2.61    1.90      reached from the 2nd restart on
+    i do n't    30     objective  0.02    0.03    2.61    0.02    0.02      reached from the 1st on
+
+A restart depends on nothing but the target, its own number and the seed. So the first r of five restarts are what a
+search with r restarts would have done, and one search tells of all r up to the most; only another G is another search.
+A search that is left as soon as one restart has hit would not do: what the others would have come to were not known.
+
+Each sweep is told as well, so the losses by list and hit type are in the same rows. What the rows come to, figures 4a
+and 4b, is in `engine.triggers.search.ablation_findings`. No language model is used.
+
+Source: He and Glass 2019, appendix D.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from engine.errors import LimitError, QueryError
+from engine.studies.resumed import rows_of_done_units
+from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.triggers.background import run_in_background
+from engine.triggers.model.model_list import check_listed_model
+from engine.triggers.search.search_settings import Method, SearchSettings
+from engine.triggers.search.trigger_study import LIST, TriggerStudy
+
+#: What a row tells, besides `LIST`.
+SEARCH = "search"
+
+#: Shortlists and hit types that are compared in one study, and searches of one study.
+MOST_COMPARED = 20
+
+#: What the last part of a unit's key begins with.
+_G = "G "
+
+
+@dataclass(frozen=True)
+class AblationStudy(Study):
+    """Searches that differ in nothing but what they may spend.
+
+    model, lists, count, targets, file, normal, epsilon, input_weight: as in `TriggerStudy`. hit_types: each is searched
+    for by itself. shortlists: each G that is tried. restarts: the most; all smaller numbers come with it. sweeps, seed,
+    method: as in `SearchSettings`; greedy "flips" know no shortlist.
+    """
+
+    kind: ClassVar[str] = "trigger-ablation"
+    title: ClassVar[str] = "Search effort"
+    question: ClassVar[str] = "How many words and how many restarts does a search for triggers need?"
+    needs_model: ClassVar[bool] = False
+
+    model: str = "chitchat"
+    lists: tuple[Literal["normal", "mal", "random"], ...] = ("normal",)
+    count: int = 20
+    targets: tuple[str, ...] = ()
+    file: str = ""
+    normal: Literal["sampled", "greedy"] = "greedy"
+    hit_types: tuple[str, ...] = ("o-greedy",)
+    shortlists: tuple[int, ...] = (10, 30, 100)
+    restarts: int = 10
+    sweeps: int = 50
+    method: Method = "gibbs"
+    seed: int = 0
+    epsilon: float = 0.01
+    input_weight: float = 1.0
+
+    def files(self) -> tuple[str, ...]:
+        """See `Study.files`."""
+        return (self.file,) if self.file else ()
+
+    def search_for(self, hit_type: str, shortlist: int) -> TriggerStudy:
+        """The study that searches for triggers with this G alone."""
+        search = SearchSettings(self.method, shortlist, self.sweeps, self.restarts, self.seed)
+        return TriggerStudy(
+            self.model,
+            self.lists,
+            self.count,
+            self.targets,
+            self.file,
+            self.normal,
+            hit_type,
+            search,
+            self.epsilon,
+            self.input_weight,
+        )
+
+    def plan(self) -> Iterator[Unit]:
+        """A unit for each target, hit type and G; all of a target before the next."""
+        for target in self.search_for(self.hit_types[0], self.shortlists[0]).plan():
+            for hit_type in self.hit_types:
+                for shortlist in self.shortlists:
+                    yield Unit(
+                        f"{target.key}, {hit_type}, {_G}{shortlist}",
+                        f"{target.label}, {hit_type}, {shortlist:,} words tried",
+                    )
+
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+        """The rows of one search, none where its list is shorter. Raises what is wrong with the model or a target."""
+        from engine.models.hardware import choose_device, use_physical_cores
+        from engine.triggers.search.search_preparation import prepare_search
+        from engine.triggers.search.targets import target_ids
+        from engine.triggers.search.trigger_search import Found, trigger_search
+
+        of_list, hit_type, shortlist = unit.key.split(", ")
+        name, _, number = of_list.rpartition(" ")
+        asked, place = self.search_for(hit_type, int(shortlist.removeprefix(_G))), int(number)
+        use_physical_cores(choose_device())
+        preparation = yield from run_in_background(lambda: prepare_search(asked))
+        found = preparation.lists[name]
+        if (place, hit_type, asked.search.shortlist) == (1, self.hit_types[0], self.shortlists[0]):
+            dropped = [target.to_json() for target in found.dropped]
+            yield {ROW: LIST, "list": name, "targets": len(found.targets), "dropped": dropped}
+        if place > len(found.targets):
+            return
+        model, words = preparation.model, found.targets[place - 1]
+        ids = target_ids(model.vocabulary, words)
+        objective = asked.objective(model.thresholds)
+        curve: list[float] = []
+        begun = time.perf_counter()
+        for event in trigger_search(model, [ids], objective, asked.search):
+            if event is None:
+                yield None
+            elif not isinstance(event, Found):
+                curve += [event.reply_value] if curve else [event.reply_before, event.reply_value]
+                yield None
+            else:
+                yield {
+                    ROW: SEARCH,
+                    "list": name,
+                    "place": place,
+                    "target": list(words),
+                    "hit_type": asked.hit_type,
+                    "shortlist": asked.search.shortlist,
+                    # Of each restart, in their order.
+                    "objectives": list(event.values),
+                    "is_hit": _hits(asked, preparation.model, ids, event.inputs),
+                    "sweeps": list(event.sweeps),
+                    "tried": list(event.tried),
+                    # Of the best restart at first and after each sweep, without what the input itself costs.
+                    "curve": curve,
+                    "candidates": event.candidates,
+                    "seconds": time.perf_counter() - begun,
+                    "model": self.model,
+                    "fingerprint": model.fingerprint,
+                }
+
+    def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """See `Study.check_resumed`."""
+        check_listed_model(self.model, (row.get("fingerprint") for row in rows_of_done_units(rows)))
+
+    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """What more words and more restarts bring."""
+        from engine.triggers.search.ablation_findings import ablation_verdict
+
+        return ablation_verdict(rows)
+
+    def check(self) -> None:
+        """See `Study.check`."""
+        for what, compared in (("hit types", self.hit_types), ("shortlists", self.shortlists)):
+            if not compared:
+                raise QueryError(f"There are no {what} to compare.")
+            if len(set(compared)) < len(compared):
+                raise QueryError(f"The {what} are all different.")
+            if len(compared) > MOST_COMPARED:
+                raise LimitError(f"At most {MOST_COMPARED} {what} are compared.", limit=what)
+        if self.method == "flips":
+            raise QueryError("Greedy flips know no shortlist; compare another method.")
+        # Each hit type and each shortlist is looked at once; all searches are for the same targets.
+        first = self.search_for(self.hit_types[0], self.shortlists[0])
+        for hit_type in self.hit_types[1:]:
+            self.search_for(hit_type, self.shortlists[0])
+        for shortlist in self.shortlists[1:]:
+            self.search_for(self.hit_types[0], shortlist)
+        first.check()
+
+
+#: Studies to begin with. After its quick training a model has hardly a greedy reply but one, and says of what is likely
+#: all that is asked; how much effort counts shows in what it should never say.
+PRESETS: dict[str, AblationStudy] = {
+    "quick": AblationStudy(
+        model="chitchat-quick",
+        lists=("normal", "mal"),
+        count=10,
+        normal="sampled",
+        hit_types=("o-sample-avg-k1",),
+        shortlists=(1, 3, 10, 30),
+        restarts=5,
+    ),
+    "losses": AblationStudy(
+        model="chitchat-quick",
+        lists=("normal", "mal", "random"),
+        count=4,
+        normal="sampled",
+        hit_types=("o-greedy", "o-sample-min-k1", "io-sample-min-k1"),
+        shortlists=(10,),
+        restarts=1,
+    ),
+    "paper": AblationStudy(model="chitchat-paper", count=100, shortlists=(1, 10, 30, 100, 300)),
+}
+
+
+def _hits(asked: TriggerStudy, model: Any, ids: list[int], inputs: tuple[tuple[int, ...], ...]) -> list[bool]:
+    """Whether each input is a hit of what was searched for, plainly and in float32."""
+    import torch
+
+    from engine.triggers.hits import HitType, evaluate
+
+    scores = evaluate(model.seq2seq, model.sentence_model, torch.tensor(inputs), [ids] * len(inputs))
+    return [score.is_hit(HitType.called(asked.hit_type), model.thresholds) for score in scores]

@@ -1,0 +1,118 @@
+"""Trying words: what would the objective be with another word at one place, and which of a hundred is the best?
+
+    are you at [the] office       14 places, one of them open
+                 a   3.62
+                 my  3.58    <-   accepted: below 3.60, what the input has now
+                 an  4.01
+
+Algorithm 1 tries the words one after the other and takes each that is better than all before. As only one place
+changes, that is the same as taking the best of them, so they can be scored together. `PlainScorer` does just this;
+`engine.triggers.search.fast_scorer` has the same answers for less work.
+
+Gains below `TOLERANCE` are rounding, and taken for none: so a search cannot go round in circles.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+
+from engine.triggers.model.sentence_model import SentenceModel
+from engine.triggers.model.seq2seq import Seq2Seq
+from engine.triggers.objective import Objective
+
+#: Nats by which an input has to be better than another.
+TOLERANCE = 2e-5
+
+#: Logits that are computed at once.
+MOST_LOGITS = 1 << 24
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best word of each row. words: int64 (rows,), the one that was there where none is better.
+
+    values: (rows,), the objective with it. full: int64 (rows,), how many words needed the whole softmax.
+    """
+
+    words: torch.Tensor
+    values: torch.Tensor
+    full: torch.Tensor
+
+
+class Scorer(ABC):
+    """Scores inputs for targets, all of one length: source_ids int64 (rows, n), target_ids int64 (rows, m + 1)."""
+
+    def __init__(self, seq2seq: Seq2Seq, sentence_model: SentenceModel, objective: Objective) -> None:
+        self.seq2seq = seq2seq.eval()
+        self.sentence_model = sentence_model.eval()
+        self.objective = objective
+
+    @torch.no_grad()
+    def values(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
+        """(rows,): the objective of each input, computed plainly."""
+        size = self.seq2seq.configuration.vocabulary_size
+        positions = target_ids.shape[1] - 1
+        if self.objective.scores_inputs:
+            positions = max(positions, source_ids.shape[1])
+        step = max(1, MOST_LOGITS // (size * positions))
+        found = [
+            self._values(source_ids[first : first + step], target_ids[first : first + step])
+            for first in range(0, len(source_ids), step)
+        ]
+        return torch.cat(found)
+
+    @torch.no_grad()
+    def reply_values(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
+        """(rows,): what the reply alone has of each objective, the input's own cost left out; computed plainly."""
+        scores = self.seq2seq.scores(self.seq2seq.encode(source_ids), target_ids)
+        return self.objective.of_reply(-scores.log_probs, scores.leads > 0.0)
+
+    @abstractmethod
+    def best(
+        self,
+        source_ids: torch.Tensor,
+        target_ids: torch.Tensor,
+        values: torch.Tensor,
+        place: int,
+        words: torch.Tensor,
+    ) -> Best:
+        """The best of the words int64 (rows, G), each tried at `place`; values: (rows,), of the inputs as they are."""
+
+    def _values(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
+        values = self.reply_values(source_ids, target_ids)
+        if self.objective.scores_inputs:
+            values = values + self.objective.of_input(-self.sentence_model.input_log_probs(source_ids).mean(dim=1))
+        return values
+
+
+class PlainScorer(Scorer):
+    """Every word by a full evaluation of the input that has it."""
+
+    @torch.no_grad()
+    def best(
+        self,
+        source_ids: torch.Tensor,
+        target_ids: torch.Tensor,
+        values: torch.Tensor,
+        place: int,
+        words: torch.Tensor,
+    ) -> Best:
+        """See `Scorer.best`."""
+        rows, count = words.shape
+        tried = source_ids.repeat_interleave(count, dim=0)
+        tried[:, place] = words.reshape(-1)
+        found = self.values(tried, target_ids.repeat_interleave(count, dim=0)).view(rows, count)
+        return best_of(source_ids[:, place], values, words, found, torch.full_like(words[:, 0], count))
+
+
+def best_of(
+    present: torch.Tensor, values: torch.Tensor, words: torch.Tensor, found: torch.Tensor, full: torch.Tensor
+) -> Best:
+    """The best of words (rows, G) with the objectives found (rows, G), or what is present, (rows,), with its values."""
+    least, choice = found.min(dim=1)
+    better = least < values - TOLERANCE
+    chosen = words.gather(1, choice[:, None])[:, 0]
+    return Best(torch.where(better, chosen, present), torch.where(better, least, values), full)

@@ -1,0 +1,312 @@
+"""Brute force as a study: a toy is trained, all of its inputs are tried, and the tables are counted one by one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import subprocess
+import sys
+import typing
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.errors import LimitError, QueryError
+from engine.paired import proportion
+from engine.studies.catalogue import presets, study_class
+from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
+from engine.triggers.brute_force import character_training, run
+from engine.triggers.brute_force import study as brute_force_study
+from engine.triggers.brute_force.character_lists import character_targets
+from engine.triggers.brute_force.character_training import prepare_characters
+from engine.triggers.brute_force.enumeration import BruteForce
+from engine.triggers.brute_force.findings import (
+    brute_force_verdict,
+    coverage,
+    list_hits,
+    outside_replies,
+    searches_found,
+)
+from engine.triggers.brute_force.search import search_triggers
+from engine.triggers.brute_force.study import BruteForceStudy
+from engine.triggers.model.characters import input_symbols, spelled_out
+from engine.triggers.model.recipe import Recipe
+from engine.triggers.model.seq2seq import Seq2Seq
+from engine.triggers.model.vocabulary import END, END_OF_UTTERANCE, PAD, UNKNOWN
+from engine.triggers.search.search_settings import SearchSettings
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("RELENS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("RELENS_DEVICE", "cpu")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    monkeypatch.setattr(brute_force_study, "PART_SYMBOLS", 2)
+    (tmp_path / "text.txt").write_text("ab ba b a\nbac de ab\n\nb ab ba cde\n" * 40)
+    (tmp_path / "mal.txt").write_text("ab ba\nce\n")
+    return BruteForceStudy(
+        corpus=str(tmp_path / "text.txt"),
+        targets=str(tmp_path / "mal.txt"),
+        symbols=5,
+        embedding=6,
+        hidden=16,
+        recipe=Recipe(rate=2e-2, epochs=2, batch=8, autocast=False),
+        noise=0.1,
+        random_count=10,
+        depth=3,
+    )
+
+
+def context(stop=lambda: False):
+    return StudyContext(typing.cast("typing.Any", None), stop=stop)
+
+
+def finish(work):
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
+def talkative(study, preparation, device, epochs):
+    """A model that says many things, in place of a trained one."""
+    torch.manual_seed(2)
+    model = Seq2Seq(preparation.configuration).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3.0)
+        model.output.weight.mul_(8.0)
+        model.output.bias.copy_(torch.tensor([0.5] + [-9.0] * 4 + [0.0] * 5))
+    return model
+    yield
+
+
+@pytest.mark.parametrize("is_trained", [True, False])
+def test_the_tables_are_those_of_plain_greedy_decoding(study, is_trained, monkeypatch):
+    if not is_trained:
+        monkeypatch.setattr(run, "trained_characters", talkative)
+    rows = list(StudyRun(study, context()))
+    assert json.loads(json.dumps(rows)) == rows
+    units = [unit.key for unit in study.units()]
+    assert character_training._prepare.cache_info().currsize == 0  # its memory is given back
+    assert units == [
+        "train 1",
+        "train 2",
+        "measure",
+        "length 1, 0",
+        "length 2, 0",
+        *(f"length 3, {n}" for n in range(6)),
+        "search 3",
+    ]
+    assert done_units(rows) == set(units)
+    preparation = prepare_characters(study)
+    vocabulary = preparation.vocabulary
+    (row,) = rows_of(rows, "model")
+    assert row["symbols"] == ["<unk>", *vocabulary.words[5:]]
+    assert row["words"] == len(preparation.text.words)
+    assert row["perplexity"] == pytest.approx(math.exp(row["nll"]))
+    # Every input by itself, as anybody would.
+    model = finish(run.trained_characters(study, preparation, torch.device("cpu"), 2))
+    symbols = input_symbols(vocabulary)
+    said = {}
+    for length in (1, 2, 3):
+        for inputs in itertools.product(symbols, repeat=length):
+            source = torch.tensor([[PAD] * (6 - length) + [*inputs, END_OF_UTTERANCE]])
+            (reply,) = model.greedy(model.encode(source), 10)
+            said[spelled_out(vocabulary, inputs)] = vocabulary.words_of(reply[: -1 if reply[-1] == END else None])
+    assert len(said) == 6 + 36 + 216 == study.inputs()
+    targets = character_targets(vocabulary, preparation.text.words, ["abba", "ce"], 10)
+    outside = sum("".join(reply) not in targets["normal"] for reply in said.values())
+    everything = coverage(rows)[-1]
+    assert (everything.inputs, everything.possible, everything.outside) == (258, 258, outside)
+    assert [line.inputs for line in coverage(rows)] == [6, 36, 216, 258]
+    assert everything.inputs_a_second > 0.0
+    for hits in list_hits(rows):
+        whole = {target for target in targets[hits.list] if tuple(target) in said.values()}
+        parts = {
+            target
+            for target in targets[hits.list]
+            if any(target in "".join(symbol[0] for symbol in reply) for reply in said.values())
+        }
+        assert (hits.targets, hits.whole, hits.parts) == (len(targets[hits.list]), len(whole), len(parts))
+        assert (hits.whole_share, hits.parts_share) == tuple(
+            proportion(len(found), hits.targets) for found in (whole, parts)
+        )
+        assert set(hits.triggers) == parts
+        for target, trigger in hits.triggers.items():
+            assert target in "".join(said[trigger])
+            assert target not in whole or "".join(said[trigger]) == target
+    assert list_hits(rows)[0].whole > 0
+    if not is_trained:
+        assert len(outside_replies(rows)) > 5
+        assert any(hits.parts > hits.whole for hits in list_hits(rows))
+    for example in outside_replies(rows):
+        assert tuple(example.output.split()) == said[example.input]
+        assert "".join(example.output.split()) not in targets["normal"]
+    assert "258 inputs, 100 % of those of up to 3 symbols" in study.verdict(rows)[0]
+    longest = [row for row in rows if row.get("length", 3) == 3]
+    assert "100 % of those of 3 symbols" in study.verdict(longest)[0]
+    assert list_hits(rows, length=1)[0].whole <= list_hits(rows)[0].whole
+    assert brute_force_verdict(rows[:3]) == ()
+
+
+@pytest.mark.parametrize("context", ["last", "general"])
+def test_what_a_search_finds_is_said_and_exists(study, context, monkeypatch):
+    """Each claimed hit is decoded, what exists is what all inputs of this length, one by one, make the model say."""
+    monkeypatch.setattr(run, "trained_characters", talkative)
+    study = BruteForceStudy.from_json({**study.to_json(), "context": context})
+    preparation = prepare_characters(study)
+    vocabulary = preparation.vocabulary
+    model = finish(talkative(study, preparation, None, 0))
+    said = set()
+    for inputs in itertools.product(input_symbols(vocabulary), repeat=3):
+        (reply,) = model.greedy(model.encode(torch.tensor([[PAD] * 3 + [*inputs, END_OF_UTTERANCE]])), 10)
+        said.add(tuple(reply[:-1] if reply[-1] == END else reply))
+    sayable = ["".join(vocabulary.words_of(ids)) for ids in sorted(said) if ids and UNKNOWN not in ids]
+    phrases = [*sayable, "ce", "dcdc", "eeee"]
+    Path(study.targets).write_text("\n".join(phrases))
+    rows = list(StudyRun(study, context()))
+    lists = character_targets(vocabulary, preparation.text.words, phrases, 10)
+    searched = {row["list"]: row for row in rows_of(rows, "search")}
+    assert set(searched) == set(lists)
+    existing = found = 0
+    for name, targets in lists.items():
+        row = searched[name]
+        exist = [target for target in targets if tuple(vocabulary.ids(target)) in said]
+        assert row["existing"] == len(exist)
+        assert sorted([*row["triggers"], *row["missed"]]) == sorted(exist)
+        for target, trigger in row["triggers"].items():
+            source = torch.tensor([[PAD] * 3 + [*map(vocabulary.words.index, trigger.split()), END_OF_UTTERANCE]])
+            (reply,) = model.greedy(model.encode(source), 10)
+            assert vocabulary.words_of(reply[:-1] if reply[-1] == END else reply) == tuple(target)
+        existing, found = existing + row["existing"], found + len(row["triggers"])
+    assert existing >= len(sayable) > 5
+    assert found >= 0.7 * existing
+    lines = searches_found(rows)
+    assert sum(line.existing for line in lines) == existing
+    assert sum(line.found for line in lines) == found
+    assert sum("gibbs-enum finds" in sentence for sentence in study.verdict(rows)) == len(lines) > 0
+
+
+def test_a_search_for_what_is_cut_off_and_for_nothing(study, monkeypatch):
+    """A reply of full length has no end to be searched for; and no target is no work."""
+    preparation = prepare_characters(study)
+    model = finish(talkative(study, preparation, None, 0))
+    with torch.no_grad():
+        model.output.bias[END] = -50.0
+    everything = BruteForce(model, input_symbols(preparation.vocabulary), 7, 4)
+    replies = model.greedy(model.encode(everything.inputs(2, torch.arange(20))), 4)
+    settings = SearchSettings(shortlist=6, restarts=5)
+    found = finish(search_triggers(everything, replies, 2, settings))
+    assert all(END not in reply for reply in replies)
+    assert sum(bool(outcome.trigger) for outcome in found) >= 15
+    for reply, outcome in zip(replies, found, strict=True):
+        if outcome.trigger:
+            assert outcome.trigger[:4] == (PAD,) * 4
+            assert model.greedy(model.encode(torch.tensor([outcome.trigger])), 4) == [reply]
+    assert finish(search_triggers(everything, [], 2, settings)) == []
+
+
+def test_no_search_where_none_is_asked_for(study):
+    without = BruteForceStudy.from_json({**study.to_json(), "searched": 0})
+    assert [unit.key for unit in without.units()] == [unit.key for unit in study.units()][:-1]
+    assert study.of_training() == without.of_training()
+    shallow = BruteForceStudy.from_json({**study.to_json(), "depth": 2})
+    assert shallow.units()[-1].key == "search 2"
+
+
+@pytest.mark.parametrize("looks", [3, 30, 60, 75, 80])
+def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
+    whole = list(StudyRun(study, context()))
+    left = iter([False] * looks)
+    rows = list(StudyRun(study, context(lambda: next(left, True))))
+    assert len(done_units(rows)) < len(study.units())
+    rows += list(StudyRun(study, context(), done_units(rows)))
+    for kind in ("list", "hits", "example"):
+        assert rows_of(rows, kind) == rows_of(whole, kind)
+    assert coverage(rows)[-1].outside == coverage(whole)[-1].outside
+
+
+def test_going_deeper_takes_no_training(study, monkeypatch):
+    list(StudyRun(study, context()))
+    deeper = BruteForceStudy.from_json({**study.to_json(), "depth": 4, "shorter": False, "random_count": 0})
+    monkeypatch.setattr("engine.triggers.model.training.Trainer.epoch", lambda self: pytest.fail("trained again"))
+    rows = list(StudyRun(deeper, context()))
+    assert [line.inputs for line in coverage(rows)] == [6**4, 6**4]
+    assert next(hits for hits in list_hits(rows) if hits.list == "random").targets == 0
+
+
+def test_a_broken_checkpoint_is_made_again(study):
+    whole = list_hits(list(StudyRun(study, context())))
+    (checkpoint,) = prepare_characters(study).folder.iterdir()
+    checkpoint.write_bytes(b"broken")
+    rows = list(StudyRun(study, context(), ["train 1", "train 2"]))
+    assert list_hits(rows) == whole
+
+
+def test_a_text_with_fewer_characters_has_fewer_inputs(study):
+    wider = BruteForceStudy.from_json({**study.to_json(), "symbols": 20, "depth": 1})
+    rows = list(StudyRun(wider, context()))
+    assert coverage(rows)[-1].possible == len({*"abcde"}) + 1
+
+
+def test_text_without_two_lines_and_other_mistakes_are_sentences(study, tmp_path):
+    for text, match in (("one line only", "single line"), ("cat\ndog\n", "no two words"), ("\n", "no text")):
+        (tmp_path / "text.txt").write_text(text)
+        with pytest.raises(QueryError, match=match):
+            list(study.carry_out(Unit("measure", ""), context()))
+    (tmp_path / "text.txt").write_bytes(b"a cat\n\xff\xfe\n")
+    with pytest.raises(QueryError, match="Line 2"):
+        list(study.carry_out(Unit("measure", ""), context()))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"words": 0},
+        {"symbols": 65},
+        {"pairs": 0},
+        {"test_share": 1.0},
+        {"noise": 1.5},
+        {"hidden": 0},
+        {"depth": 7},
+        {"depth": 0},
+        {"seed": -1},
+        {"shortest_reversed": 0},
+        {"searched": 5},
+        {"shortlist": 0},
+        {"restarts": 0},
+    ],
+)
+def test_settings_without_meaning_are_refused(settings):
+    with pytest.raises(QueryError):
+        BruteForceStudy(**settings).units()
+
+
+def test_a_study_survives_json_and_is_in_the_catalogue(study):
+    assert Study.from_json(json.loads(json.dumps(study.to_json()))) == study
+    assert study_class("brute-force") is BruteForceStudy
+    assert study.files() == (study.corpus, study.targets)
+    with pytest.raises(LimitError):
+        BruteForceStudy(random_count=10**6).units()
+
+
+def test_parts_of_the_largest_preset_are_a_million_inputs_each():
+    paper = presets("brute-force")["paper"]
+    assert paper.inputs() == sum(33**length for length in range(1, 7))
+    assert len(paper.units()) == 10 + 1 + 4 + 33 + 33**2 + 1
+
+
+def test_describing_the_study_takes_no_torch():
+    code = (
+        "import sys; from engine.triggers.brute_force.study import PRESETS;"
+        "import engine.triggers.brute_force.findings;"
+        "[study.units() for study in PRESETS.values()]; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,69 @@
+"""Work in a thread of its own: its result, its errors, and that a study can be stopped in the midst of it."""
+
+from __future__ import annotations
+
+import threading
+import typing
+
+import pytest
+
+from engine.errors import QueryError
+from engine.studies.study import StudyContext, StudyRun
+from engine.triggers.background import run_in_background, to_the_end
+from engine.triggers.brute_force.study import BruteForceStudy
+from engine.triggers.model.model_list import model_folder
+from engine.triggers.model.training_study import DialogueModelStudy
+from engine.triggers.relaxation.study import RelaxationStudy
+from engine.triggers.search.trigger_study import TriggerStudy
+
+
+def test_what_is_done_is_returned_and_what_is_raised_is_raised():
+    assert to_the_end(run_in_background(lambda: 5)) == 5
+
+    def refuse():
+        raise QueryError("No.")
+
+    with pytest.raises(QueryError, match="No"):
+        to_the_end(run_in_background(refuse))
+
+
+def test_somebody_may_look_up_meanwhile():
+    is_enough = threading.Event()
+    work = run_in_background(is_enough.wait)
+    assert [next(work), next(work)] == [None, None]
+    is_enough.set()
+    assert to_the_end(work) is True
+
+
+def test_what_is_done_at_once_yields_nothing():
+    assert list(run_in_background(lambda: 5)) == []
+
+
+@pytest.mark.parametrize(
+    ("study", "what"),
+    [
+        (DialogueModelStudy(), "engine.triggers.model.preparation.prepare"),
+        (TriggerStudy(), "engine.triggers.search.search_preparation.prepare_search"),
+        (RelaxationStudy("toy"), "engine.triggers.search.targets.normal_targets"),
+        (BruteForceStudy(), "engine.triggers.brute_force.run.prepare_characters"),
+    ],
+)
+def test_a_study_is_stopped_while_it_prepares(study, what, monkeypatch, tmp_path, dialogue_model):
+    monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
+    dialogue_model.save(model_folder("toy"))
+    is_begun, is_enough, is_stopped = threading.Event(), threading.Event(), threading.Event()
+
+    def for_ever(*_):
+        is_begun.set()
+        is_enough.wait()
+
+    monkeypatch.setattr(what, for_ever)
+    run = StudyRun(study, StudyContext(typing.cast("typing.Any", None), stop=is_stopped.is_set))
+    while not is_begun.is_set():
+        run.poll(0.01)
+    is_stopped.set()
+    try:
+        run.poll(0.01)
+        assert run.progress.ended == "stopped"
+    finally:
+        is_enough.set()
