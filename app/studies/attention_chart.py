@@ -59,7 +59,7 @@ def _sentence(weights: Sequence[Sequence[float]], lines: Sequence[str], columns:
     at = max(range(len(columns)), key=weights[sharpest].__getitem__)
     return (
         "A map of attention: words of the target from top to bottom, words of the input from left to right. The "
-        f"largest mean weight is that of “{columns[most]}” ({percent(totals[most])}); {len(columns)} equal weights would "
+        f"largest mean weight: “{columns[most]}”, {percent(totals[most])}; {len(columns)} equal weights would "
         f"be {percent(1 / len(columns))}. The largest weight of all: “{lines[sharpest]}” looks at “{columns[at]}” "
         f"({percent(weights[sharpest][at])})."
     )
