@@ -186,7 +186,7 @@ def line(
 
     steps: it goes on at the same height until the next point. shaded: what lies between it and the line before is.
     """
-    size = 7 if marked == "everywhere" else [0] * (len(x) - 1) + [9]
+    size = 6 if marked == "everywhere" else [0] * (len(x) - 1) + [9]
     drawn: dict[str, Any] = {
         "mode": "lines" if marked == "nowhere" else "lines+markers",
         "line": {"color": style.color, "dash": style.dash, "width": width, "shape": "hv" if steps else "linear"},
@@ -242,7 +242,7 @@ def chart(
     layout.setdefault("showlegend", len(names) > 1)
     if not height:
         height = _PLANE if y_labels is None else _AROUND + row_height * len(y_labels)
-        height = max(_LOWEST, height + (20 + 10 * len(names) if layout["showlegend"] else 0))
+        height = max(_LOWEST, height + (20 + 14 * len(names) if layout["showlegend"] else 0))
     figure = go.Figure(list(marks), _THEME | {"height": height} | layout)
     figure.update_xaxes(_AXIS | (x or {}))
     figure.update_yaxes(_AXIS | (listed(y_labels) if y_labels is not None else {}) | (y or {}))
@@ -278,7 +278,7 @@ def panels(
         vertical_spacing=gap / drawn if rows > 1 else None,
         subplot_titles=titles if any(titles) else None,
     )
-    figure.update_annotations(font={"size": 12})
+    figure.update_annotations(font={"size": 11})
     figure.update_xaxes(_AXIS | (x or {}))
     figure.update_yaxes(_AXIS | (y or {}))
     seen: set[str] = set()
@@ -291,7 +291,7 @@ def panels(
         figure.update_xaxes(part.x, row=row, col=column)
         figure.update_yaxes(part.y, row=row, col=column)
     top = 8 + 18 * (max(title.count("<br>") for title in titles) + 1 if any(titles) else 0)
-    legend = 20 + 10 * len(seen) if layout.setdefault("showlegend", len(seen) > 1) else 0
+    legend = 20 + 14 * len(seen) if layout.setdefault("showlegend", len(seen) > 1) else 0
     high = {"height": drawn + _AROUND + top + legend, "margin": _MARGINS | {"t": top + legend}}
     above = {"legend": _LEGEND | {"yref": "container", "y": 1.0, "yanchor": "top"}}
     figure.update_layout(_THEME | high | above | layout)
@@ -320,12 +320,11 @@ def powers(most: float, least: float = 1.0) -> dict[str, Any]:
 
 
 def level(
-    figure: go.Figure, value: float, name: str = "", style: Style = STYLES[1], *, below: bool = False, **cell: Any
+    figure: go.Figure, value: float, name: str = "", style: Style = STYLES[1], place: str = "top right", **cell: Any
 ) -> None:
     """A line across a figure, or a `cell` of it ("row", "col"), at a value of the vertical axis, with its name."""
     drawn: dict[str, Any] = {"line": {"color": style.color, "dash": style.dash, "width": 1.5}}
     if name:  # without one, plotly would write its own
-        place = "bottom right" if below else "top right"
         drawn |= {"annotation_text": as_plotly(name), "annotation_font": {"size": 12}, "annotation_position": place}
     figure.add_hline(y=value, **drawn, **cell)
     if name and figure.layout.yaxis.type == "log":

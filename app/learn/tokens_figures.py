@@ -107,7 +107,9 @@ def samples_figure(rows: Rows, findings: EncodingsFindings) -> Chart:
     )
     for place, (name, value) in enumerate(PAPER.items()):
         style = Style(ORANGE, dash=("dash", "dot")[place])
-        level(drawn.figure, value, f"{name} in the paper: {percent(value)}", style, below=place > 0)
+        level(
+            drawn.figure, value, f"{name} in the paper: {percent(value)}", style, ("top right", "bottom right")[place]
+        )
     return drawn
 
 

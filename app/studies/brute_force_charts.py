@@ -34,7 +34,7 @@ def lists_figure(lines: tuple[ListHits, ...], is_begun: bool) -> Figure | None:
             for (name, shares), style in zip(series, STYLES, strict=False)
         ],
         f"Bars with intervals. {sentence}",
-        x=FROM_ZERO | {"title": "Share of targets reached by some input", "tickformat": ".2~%"},
+        x=FROM_ZERO | {"title": "Share of targets reached", "tickformat": ".2~%"},
         y_labels=labels,
         row_height=60,
     )

@@ -132,7 +132,7 @@ def answers_figure(results: Sequence[VariantResult], truths: Sequence[WordShare]
         ]
         mark = bars([each.share for each in words], name=name, style=style, hover=hover)
         # Each panel is as high as it has words.
-        parts.append(Panel([mark], name, y=listed(shown), height=22 * max(len(words), 1)))
+        parts.append(Panel([mark], name, y=listed(shown), height=27 * max(len(words), 1)))
     told = "; ".join(f"{name}: {_words(words)}" for name, words in found if words)
     x = FROM_ZERO | {"tickformat": ".0%"}
     drawn = panels(parts, f"Bars, {told}.", x=x, showlegend=False)

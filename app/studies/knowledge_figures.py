@@ -86,7 +86,7 @@ def places_figure(rows: Rows) -> Figure:
         y={"title": "Probability", "type": "log", "tickformat": "~g", "exponentformat": "power"},
     )
     if truth is None and ranking and ranking["log_prob"] > _SMALLEST:
-        level(drawn.figure, math.exp(ranking["log_prob"]), "the right one, not reached")
+        level(drawn.figure, math.exp(ranking["log_prob"]), "the right one, not reached", place="top left")
     said = (
         f"The first answer is {_times(first - last)} as likely as the one in place {len(matches):,}. The steeper the "
         "line, the surer the model is of a few answers."

@@ -118,7 +118,7 @@ def _shares(rows: Rows) -> Figure | None:
         parts,
         f"Histograms. {sentence}",
         across=len(parts),
-        x={"title": "Share of a word at a place", "range": [0, 1]},
+        x={"title": "Share of a word", "range": [0, 1]},
         y={"tickformat": ".0%"},
         barmode="overlay",
     )

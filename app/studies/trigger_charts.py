@@ -242,7 +242,7 @@ def word_bars(shown: Sequence[Row], mask: Masker | None) -> Chart:
         # Beside several targets there is no room for the names of the lines; the sentence above says which is which.
         cell = {"row": 1, "col": column}
         enough = -row["threshold_out"]
-        level(drawn.figure, enough, "−T_out" if is_one else "", _THRESHOLD, below=True, **cell)
+        level(drawn.figure, enough, "−T_out" if is_one else "", _THRESHOLD, "bottom right", **cell)
         level(drawn.figure, enough + math.log(2), "−T_out + log 2" if is_one else "", _LOOSER, **cell)
     return drawn
 
