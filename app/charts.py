@@ -1,31 +1,69 @@
-"""DataFrames and rows to plotly figures; pure functions, no page.
+"""One theme for all figures, and the marks that they are made of.
 
-Colours are Okabe and Ito's, distinguishable with any colour vision, and never the only sign: canonical bars are plain
-and others hatched, the bounds of the mass are labelled. All text on a figure has gone through `app.text.as_plotly`.
-Each figure comes with a sentence that stands in for it where it cannot be seen.
+    chart(                                                       model A  ████████├──┤      ▇ exact  ▨ one edit
+        [bars(exact, name="exact"),                                       ▨▨▨▨▨▨▨▨▨▨▨├─┤
+         bars(edited, name="one edit", style=STYLES[1])],        model B  ██├─┤
+        "Bars of the share of matches by model.",                         ▨▨▨▨├──┤
+        y_labels=["model A", "model B"],                                  0 %          100 %
+        x=SHARE | {"title": "Share of inputs"})                           Share of inputs
+
+A mark (`bars`, `dots`, `line`, `band`, `heat_map`) draws one series; an `Estimate` among its values has its interval.
+`chart` puts marks on one pair of axes, `panels` on several, with the sentence that stands in for the figure.
+
+Marks take plain text and escape it (`app.text.as_plotly`); a line break begins a new line. The colours are Okabe and
+Ito's, distinguishable with any colour vision, and never the only sign: a style has a hatching, a symbol and a dash too.
+
+The theme is a part of every figure's own layout and says nothing of the colours of text, grid and ground. These come
+from where a figure is shown: Streamlit's template on a page, light or dark, and that of `assets/screens.js` in a deck,
+for which a pinned figure leaves its template behind.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
-import pandas as pd
 import plotly.graph_objects as go
+from plotly.basedatatypes import BaseTraceType
+from plotly.subplots import make_subplots
 
-from app.narrative import duration_text, probability_text
-from app.tables import told_apart
-from app.text import as_plotly, shortened, visible
+from app.text import as_plotly, shortened
 
 if TYPE_CHECKING:
     from engine.statistics import Estimate
 
+Values = Sequence["float | Estimate | None"]
+Axis = Mapping[str, Any]
+
 BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 
-#: Of the bars of intervals that lie on coloured ones: seen on these, on white and on black.
+#: Of what is only to compare with; seen on white and on black.
+GREY = "#8A939B"
+#: Of intervals, which lie on coloured bars: seen on these, on white and on black.
 INTERVAL_GREY = "#6B757E"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a series is told apart: a bar by colour and hatching, a point by its symbol, a line by its dash."""
+
+    color: str = BLUE
+    pattern: str = ""
+    symbol: str = "circle"
+    dash: str = "solid"
+
+
+#: Of the first series, the second, ...; more cannot be told apart.
+STYLES = (
+    Style(BLUE, "", "circle", "solid"),
+    Style(ORANGE, "/", "diamond", "dash"),
+    Style(GREEN, "x", "square", "dot"),
+    Style(PINK, ".", "triangle-up", "dashdot"),
+    Style(SKY, "\\", "cross", "longdash"),
+    Style(RED, "+", "star", "longdashdot"),
+)
 
 #: Shown with every figure: save as a vector drawing, and no logo.
 CONFIG = {
@@ -34,13 +72,20 @@ CONFIG = {
     "toImageButtonOptions": {"format": "svg", "filename": "relens"},
 }
 
-MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
+#: What all figures have in common. Numbers are pixels, and of `y` parts of the height.
+_MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
+_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
+_THEME = {"margin": _MARGINS, "legend": _LEGEND, "bargap": 0.25, "hoverlabel": {"align": "left", "namelength": -1}}
+_AXIS = {"automargin": True}
 
-#: Of a line over a figure's width.
-_MOST_POINTS = 1_000
+#: Axes of shares from 0 to 1, and of numbers from 0 on.
+SHARE: Axis = {"range": [0, 1.02], "tickformat": ".0%"}
+FROM_ZERO: Axis = {"rangemode": "tozero"}
 
-#: Above the figure, side by side.
-LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+#: Pixels of a figure without what is in it: the horizontal axis and its title. And of a plane.
+_AROUND, _PLANE, _LOWEST = 64, 280, 170
+#: Characters of a name in a legend, and of a line of a label at an axis.
+_NAME, _LABEL = 40, 42
 
 
 @dataclass(frozen=True)
@@ -51,20 +96,245 @@ class Chart:
     alt: str
 
 
-def hatched(shapes: str | Sequence[str]) -> dict[str, Any]:
-    """White marks of these shapes over a bar's own colour; an empty shape leaves it plain."""
-    return {"shape": shapes, "fgcolor": "rgba(255,255,255,0.8)", "fillmode": "overlay"}
+@dataclass(frozen=True)
+class Panel:
+    """One of several small pictures in a figure. height: in pixels, without axis and title."""
+
+    marks: Sequence[BaseTraceType]
+    title: str = ""
+    x: Axis = field(default_factory=dict)
+    y: Axis = field(default_factory=dict)
+    height: int = 200
 
 
-def interval_bars(values: Sequence[Estimate], **style: Any) -> dict[str, Any]:
-    """Bars from the low to the high end of each value's interval; style: their "color", "thickness", "width"."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [max(value.high - value.value, 0.0) for value in values],
-        "arrayminus": [max(value.value - value.low, 0.0) for value in values],
-        **style,
+def bars(
+    values: Values,
+    *,
+    name: str = "",
+    style: Style | Sequence[Style] = STYLES[0],
+    at: Sequence[float | str] | None = None,
+    begin: Sequence[float] | None = None,
+    text: Sequence[str] = (),
+    hover: str | Sequence[str] = "",
+    upright: bool = False,
+) -> BaseTraceType:
+    """Bars from left to right, or upright ones, of one style or each of its own.
+
+    at: where they stand on the other axis, 0, 1, ... where nothing is said. begin: where each starts. text: beside each
+    bar, as on hatching nothing can be read. hover: a text for each, or one of plotly's templates for all.
+    """
+    along, across = ("y", "x") if upright else ("x", "y")
+    styles = [style] if isinstance(style, Style) else style
+    colors, patterns = [one.color for one in styles], [one.pattern for one in styles]
+    one_style = isinstance(style, Style)
+    return go.Bar(
+        {
+            along: _numbers(values),
+            across: list(range(len(values)) if at is None else at),
+            "orientation": "v" if upright else "h",
+            "base": begin,
+            "marker": {
+                "color": colors[0] if one_style else colors,
+                "pattern": {
+                    "shape": patterns[0] if one_style else patterns,
+                    "fgcolor": "rgba(255,255,255,0.8)",
+                    "fillmode": "overlay",
+                },
+            },
+            f"error_{along}": _intervals(values, INTERVAL_GREY, thickness=2),
+            "text": [as_plotly(each) for each in text] or None,
+            "textposition": "outside" if text else "none",
+            "cliponaxis": not text,
+            **_words(name, hover),
+        }
+    )
+
+
+def dots(
+    x: Values,
+    y: Values,
+    *,
+    name: str = "",
+    style: Style = STYLES[0],
+    size: float = 9,
+    hollow: Sequence[bool] = (),
+    hover: str | Sequence[str] = "",
+) -> BaseTraceType:
+    """A symbol for each point, with its intervals. hollow: of each point, whether only its outline is drawn."""
+    marker = {
+        "symbol": [f"{style.symbol}-open" if flag else style.symbol for flag in hollow] or style.symbol,
+        "color": style.color,
+        "size": size,
+        "line": {"width": 2, "color": style.color},
     }
+    return _points(x, y, style, _words(name, hover) | {"mode": "markers", "marker": marker})
+
+
+def line(
+    x: Values,
+    y: Values,
+    *,
+    name: str = "",
+    style: Style = STYLES[0],
+    width: float = 2,
+    marked: Literal["nowhere", "everywhere", "end"] = "nowhere",
+    steps: bool = False,
+    shaded: bool = False,
+    hover: str | Sequence[str] = "",
+) -> BaseTraceType:
+    """A line through points, with the intervals of these; `marked` with the style's symbol at none, all, or the last.
+
+    steps: it goes on at the same height until the next point. shaded: what lies between it and the line before is.
+    """
+    size = 6 if marked == "everywhere" else [0] * (len(x) - 1) + [9]
+    drawn: dict[str, Any] = {
+        "mode": "lines" if marked == "nowhere" else "lines+markers",
+        "line": {"color": style.color, "dash": style.dash, "width": width, "shape": "hv" if steps else "linear"},
+    }
+    if marked != "nowhere":
+        drawn["marker"] = {"symbol": style.symbol, "color": style.color, "size": size}
+    if shaded:
+        drawn |= {"fill": "tonexty", "fillcolor": "rgba(86,180,233,0.22)"}
+    return _points(x, y, style, _words(name, hover) | drawn)
+
+
+def band(x: Sequence[float], values: Sequence[Estimate]) -> list[BaseTraceType]:
+    """The intervals of values along a line, as a shade behind it."""
+    return [
+        line(x, [value.high for value in values], width=0),
+        line(x, [value.low for value in values], width=0, shaded=True),
+    ]
+
+
+def heat_map(values: Sequence[Sequence[float]], scale: str, hover: Sequence[Sequence[str]]) -> BaseTraceType:
+    """Lines of shares from 0 on, the larger the bluer; 0 is the page's own ground. scale: what is shared out."""
+    return go.Heatmap(
+        z=values,
+        x=list(range(max(map(len, values), default=0))),
+        y=list(range(len(values))),
+        zmin=0.0,
+        zmax=max((max(shares) for shares in values), default=1.0) or 1.0,
+        colorscale=[[0.0, "rgba(0,114,178,0.03)"], [1.0, "rgba(0,114,178,1)"]],
+        colorbar={"title": {"text": scale}, "thickness": 12, "tickformat": ".0%"},
+        customdata=[[as_plotly(each) for each in texts] for texts in hover],
+        hovertemplate="%{customdata}: %{z:.1%}<extra></extra>",
+        xgap=1,
+        ygap=1,
+    )
+
+
+def chart(
+    marks: Sequence[BaseTraceType],
+    alt: str,
+    *,
+    x: Axis | None = None,
+    y: Axis | None = None,
+    y_labels: Sequence[str] | None = None,
+    height: int = 0,
+    row_height: int = 26,
+    **layout: Any,
+) -> Chart:
+    """Marks on one pair of axes. y_labels: of the places 0, 1, ... from the top, each `row_height` pixels high.
+
+    There is a legend where there are several names, and `height` grows with it where it is not given.
+    """
+    names = {mark.name for mark in marks if mark.name}
+    layout.setdefault("showlegend", len(names) > 1)
+    if not height:
+        height = _PLANE if y_labels is None else _AROUND + row_height * len(y_labels)
+        height = max(_LOWEST, height + (20 + 14 * len(names) if layout["showlegend"] else 0))
+    figure = go.Figure(list(marks), _THEME | {"height": height} | layout)
+    figure.update_xaxes(_AXIS | (x or {}))
+    figure.update_yaxes(_AXIS | (listed(y_labels) if y_labels is not None else {}) | (y or {}))
+    return Chart(figure, alt)
+
+
+def panels(
+    parts: Sequence[Panel],
+    alt: str,
+    *,
+    across: int = 1,
+    gap: int = 40,
+    x: Axis | None = None,
+    y: Axis | None = None,
+    **layout: Any,
+) -> Chart:
+    """Small pictures, so many beside each other, on the same scale; names are told once. gap: pixels between two rows.
+
+    x, y: of all axes, besides what a panel says of its own.
+    """
+    rows = -(-len(parts) // across)
+    heights = [max(part.height for part in parts[row * across : (row + 1) * across]) for row in range(rows)]
+    drawn = sum(heights) + gap * (rows - 1)
+    titles = [_label(part.title, 60) for part in parts]
+    figure = make_subplots(
+        rows=rows,
+        cols=across,
+        specs=[[{} if row * across + column < len(parts) else None for column in range(across)] for row in range(rows)],
+        shared_xaxes="all" if across == 1 else False,
+        shared_yaxes=across > 1,
+        row_heights=heights,
+        horizontal_spacing=0.03,
+        vertical_spacing=gap / drawn if rows > 1 else None,
+        subplot_titles=titles if any(titles) else None,
+    )
+    figure.update_annotations(font={"size": 11})
+    figure.update_xaxes(_AXIS | (x or {}))
+    figure.update_yaxes(_AXIS | (y or {}))
+    seen: set[str] = set()
+    for place, part in enumerate(parts):
+        row, column = place // across + 1, place % across + 1
+        for mark in part.marks:
+            mark.update(legendgroup=mark.name, showlegend=bool(mark.name) and mark.name not in seen)
+            seen |= {mark.name} if mark.name else set()
+            figure.add_trace(mark, row=row, col=column)
+        figure.update_xaxes(part.x, row=row, col=column)
+        figure.update_yaxes(part.y, row=row, col=column)
+    top = 8 + 18 * (max(title.count("<br>") for title in titles) + 1 if any(titles) else 0)
+    legend = 20 + 14 * len(seen) if layout.setdefault("showlegend", len(seen) > 1) else 0
+    high = {"height": drawn + _AROUND + top + legend, "margin": _MARGINS | {"t": top + legend}}
+    above = {"legend": _LEGEND | {"yref": "container", "y": 1.0, "yanchor": "top"}}
+    figure.update_layout(_THEME | high | above | layout)
+    return Chart(figure, alt)
+
+
+def labelled(labels: Sequence[str]) -> dict[str, Any]:
+    """An axis with these texts at 0, 1, ...; places are numbers, since two texts may be cut to the same label."""
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(labels))),
+        "ticktext": [_label(label, _LABEL) for label in labels],
+    }
+
+
+def listed(labels: Sequence[str]) -> dict[str, Any]:
+    """The same from the top down."""
+    return labelled(labels) | {"autorange": "reversed", "ticklabelstandoff": 6, "zeroline": False}
+
+
+def powers(most: float, least: float = 1.0) -> dict[str, Any]:
+    """A logarithmic axis with numbers at 1, 2, 5, 10, ... between these."""
+    ticks = [digit * 10.0**power for power in range(-3, 7) for digit in (1, 2, 5)]
+    ticks = [tick for tick in ticks if least <= tick <= most]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}
+
+
+def level(
+    figure: go.Figure, value: float, name: str = "", style: Style = STYLES[1], place: str = "top right", **cell: Any
+) -> None:
+    """A line across a figure, or a `cell` of it ("row", "col"), at a value of the vertical axis, with its name."""
+    drawn: dict[str, Any] = {"line": {"color": style.color, "dash": style.dash, "width": 1.5}}
+    if name:  # without one, plotly would write its own
+        drawn |= {"annotation_text": as_plotly(name), "annotation_font": {"size": 12}, "annotation_position": place}
+    figure.add_hline(y=value, **drawn, **cell)
+    if name and figure.layout.yaxis.type == "log":
+        figure.layout.annotations[-1].y = math.log10(value)  # shapes are placed by values there, texts by powers
+
+
+def thinned(count: int, most: int = 1_000) -> list[int]:
+    """Of the places 0 to count - 1 about `most` evenly, the last among them: more could not be told apart."""
+    step = max(1, -(-count // most))
+    return sorted({*range(0, count, step), count - 1}) if count else []
 
 
 def saved_as(picture: str, name: str) -> dict[str, Any]:
@@ -72,135 +342,42 @@ def saved_as(picture: str, name: str) -> dict[str, Any]:
     return CONFIG | {"toImageButtonOptions": {"format": picture, "filename": name, "scale": 2}}
 
 
-def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
-    """The first `count` lines of a table of matches or strings as bars, longest text cut.
-
-    Hatched where the tokens, or most of the probability of a string's tokens, are not the tokenizer's own.
-    """
-    top = table.head(count)
-    labels = [as_plotly(shortened(text, 34)) for text in told_apart(table)[:count]]
-    canonical = list(top["Canonical"] if "Canonical" in top else top["Own spelling"] >= 0.5)
-    figure = go.Figure(
-        go.Bar(
-            x=top["Probability"],
-            y=[f"{place}" for place in top["#"]],
-            orientation="h",
-            marker={
-                "color": BLUE,
-                "pattern": {
-                    "shape": ["" if flag else "/" for flag in canonical],
-                    "fgcolor": "rgba(255,255,255,0.75)",
-                    "fillmode": "overlay",
-                },
-            },
-            customdata=[probability_text(value) for value in top["Probability"]],
-            text=labels,
-            textposition="none",
-            hovertemplate="%{text}<br>%{customdata}<extra></extra>",
-        )
-    )
-    figure.update_yaxes(
-        type="category",
-        autorange="reversed",
-        tickmode="array",
-        tickvals=[f"{place}" for place in top["#"]],
-        ticktext=labels,
-        automargin=True,
-        ticklabelstandoff=6,
-    )
-    figure.update_xaxes(title="Probability under the decoding rule", rangemode="tozero", tickformat="~g")
-    figure.update_layout(height=max(160, 56 + 26 * len(top)), margin=MARGINS, bargap=0.25)
-    best = top["Probability"].max() if len(top) else 0.0
-    return Chart(figure, f"Bars of the {len(top)} best matches; the most likely has {probability_text(best)}.")
-
-
-def mass_over_time(history: Sequence[tuple[float, float, float]]) -> Chart:
-    """The bounds on the mass as they close in: `history` has (seconds, lower, upper), in order of time."""
-    seconds = [point[0] for point in history]
-    figure = go.Figure()
-    for name, values, color, fill, dash in (
-        ("at least", [point[1] for point in history], BLUE, None, "solid"),
-        ("at most", [point[2] for point in history], ORANGE, "tonexty", "dash"),
-    ):
-        figure.add_trace(
-            go.Scatter(
-                x=seconds,
-                y=values,
-                name=name,
-                mode="lines",
-                line={"color": color, "width": 2, "shape": "hv", "dash": dash},
-                fill=fill,
-                fillcolor="rgba(86,180,233,0.18)",
-                hovertemplate="%{x:.1f} s: " + name + " %{y:.3~g}<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title="Seconds")
-    figure.update_yaxes(title="Probability of a match", tickformat=".3~g", rangemode="tozero")
-    figure.update_layout(height=240, margin=MARGINS, legend={"orientation": "h", "y": 1.12, "x": 0})
-    if not history:
-        return Chart(figure, "No bounds yet.")
-    _, lower, upper = history[-1]
-    return Chart(
-        figure,
-        f"Bounds on the probability of a match over time: now between {probability_text(lower)} "
-        f"and {probability_text(upper)}.",
+def _points(x: Values, y: Values, style: Style, drawn: dict[str, Any]) -> BaseTraceType:
+    return go.Scatter(
+        x=_numbers(x),
+        y=_numbers(y),
+        error_x=_intervals(x, style.color, thickness=1.5, width=4),
+        error_y=_intervals(y, style.color, thickness=1.5, width=4),
+        **drawn,
     )
 
 
-def matches_over_time(rows: Sequence[Mapping[str, Any]]) -> Chart:
-    """How many matches were found by when; of many only so many points as one could tell apart."""
-    seconds = [float(row["seconds"]) for row in rows]
-    step = max(1, math.ceil(len(seconds) / _MOST_POINTS))
-    places = [*range(step, len(seconds), step), len(seconds)] if seconds else []
-    figure = go.Figure(
-        go.Scatter(
-            x=[0.0, *(seconds[place - 1] for place in places)],
-            y=[0, *places],
-            mode="lines",
-            line={"color": GREEN, "width": 2, "shape": "hv"},
-            hovertemplate="%{y} matches after %{x:.2f} s<extra></extra>",
-        )
-    )
-    figure.update_xaxes(title="Seconds")
-    figure.update_yaxes(title="Matches", rangemode="tozero")
-    figure.update_layout(height=240, margin=MARGINS, showlegend=False)
-    last = duration_text(seconds[-1]) if seconds else "0 s"
-    return Chart(figure, f"{len(seconds)} matches found over {last}.")
+def _numbers(values: Values) -> list[Any]:
+    return [getattr(value, "value", value) for value in values]
 
 
-def token_bars(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> Chart:
-    """The probability of each token of one match, in order; tokens of the prefix are grey, refused ones red."""
-    positions = [str(place) for place in range(1, len(readings) + 1)]
-    probabilities = [None if reading["log_prob"] is None else math.exp(reading["log_prob"]) for reading in readings]
-    colors = [
-        "#8A939B" if place < prefix_tokens else RED if reading["allowed"] is False else BLUE
-        for place, reading in enumerate(readings)
-    ]
-    shapes = [
-        "" if place < prefix_tokens or reading["allowed"] is not False else "x"
-        for place, reading in enumerate(readings)
-    ]
-    labels = [as_plotly(shortened(visible(reading["text"]), 14)) for reading in readings]
-    figure = go.Figure(
-        go.Bar(
-            x=positions,
-            y=probabilities,
-            marker={"color": colors, "pattern": hatched(shapes)},
-            text=labels,
-            textposition="none",
-            customdata=[
-                [
-                    "no context before it" if probability is None else probability_text(probability),
-                    "–" if reading["rank"] is None else f"{reading['rank']:,}",
-                ]
-                for probability, reading in zip(probabilities, readings, strict=True)
-            ],
-            hovertemplate="<b>%{text}</b><br>%{customdata[0]}<br>rank %{customdata[1]}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(type="category", tickmode="array", tickvals=positions, ticktext=labels, tickangle=-45)
-    figure.update_yaxes(title="Probability", range=[0, 1.02], tickformat=".0%")
-    figure.update_layout(height=280, margin=MARGINS, bargap=0.2)
-    known = [probability for probability in probabilities[prefix_tokens:] if probability is not None]
-    least = f"; the least likely has {probability_text(min(known))}" if known else ""
-    return Chart(figure, f"Bars of the probability of each of {len(readings)} tokens{least}.")
+def _intervals(values: Values, color: str, **style: float) -> dict[str, Any] | None:
+    """Error bars from the low to the high end of estimates; none where there are none, or all are exact."""
+    ends = [(value.value, value.low, value.high) for value in values if hasattr(value, "high")]
+    if all(low == high for _, low, high in ends):
+        return None
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [max(high - value, 0.0) for value, _, high in ends],
+        "arrayminus": [max(value - low, 0.0) for value, low, _ in ends],
+        "color": color,
+        **style,
+    }
+
+
+def _words(name: str, hover: str | Sequence[str]) -> dict[str, Any]:
+    """The name in the legend, and what is shown under the mouse."""
+    words: dict[str, Any] = {"name": _label(name, _NAME), "showlegend": None} if name else {"showlegend": False}
+    if isinstance(hover, str):
+        return words | ({"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"})
+    return words | {"hovertext": [_label(text) for text in hover], "hovertemplate": "%{hovertext}<extra></extra>"}
+
+
+def _label(text: str, length: int = 1_000) -> str:
+    return "<br>".join(as_plotly(shortened(part, length)) for part in text.split("\n"))

@@ -2,7 +2,7 @@
 
     given man, outcome is art in 41 %, science in 20 % and medicine in 12 %; 7 more share the rest.
     About 1.4 % (1.2 % to 1.6 %) of what this decoder writes here is a match.
-    The 9,870 draws that are matches are worth about 830 independent ones, because they weigh unequally.
+    The 9,870 draws that are matches have an effective sample size of about 830, because their weights differ.
 
 A best-first search has bounds of its own (`app.narrative.mass_sentence`); here a number is either exact, or an estimate
 with an interval that holds in 95 of 100 samples.
@@ -25,9 +25,9 @@ from engine.traversal.summaries import noncanonical_share
 _VALUES_TOLD = 3
 _SERIES_TOLD = 4
 
-#: Draws are told to weigh unequally when they are worth less than this part of their number.
+#: Weights are called unequal where the effective sample size is less than this part of the draws.
 _UNEQUAL = 0.9
-#: And to be better asked for otherwise when they are worth less than this.
+#: And another way of asking is advised where it is less than this.
 _FEW = 0.1
 
 
@@ -87,17 +87,20 @@ def sample_mass_sentence(mass: Estimate) -> str:
     return f"About {_estimated(mass)} of what this decoder writes here is a match."
 
 
-def worth_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many independent draws the weighted ones are worth."""
+def effective_sample_size_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The effective sample size of the weighted draws; an empty string without a match."""
     matches = sum(row["count"] for row in rows)
     if not matches:
         return ""
-    worth = effective_sample_size([row["weight"] for row in rows], [row["count"] for row in rows])
-    draws = counted(matches, "draw that is a match is", "draws that are matches are")
-    if worth >= _UNEQUAL * matches:
-        return f"The {draws} worth as many independent ones: their weights are nearly equal."
-    advice = "; an exact distribution, or canonical encodings, will tell more" if worth < _FEW * matches else ""
-    return f"The {draws} worth about {worth:,.0f} independent ones, because their weights differ{advice}."
+    size = effective_sample_size([row["weight"] for row in rows], [row["count"] for row in rows])
+    draws = counted(matches, "draw that is a match has", "draws that are matches have")
+    if size >= _UNEQUAL * matches:
+        return f"The {draws} nearly equal weights; the effective sample size is as large."
+    advice = "; an exact distribution, or canonical encodings, will tell more" if size < _FEW * matches else ""
+    return (
+        f"The {draws} an effective sample size of about {size:,.0f} independent draws, because their weights "
+        f"differ{advice}."
+    )
 
 
 def incomplete_sentence(run: RunRecord) -> str:
@@ -122,19 +125,18 @@ def settled_sentence(rows: Sequence[Mapping[str, Any]], *, end_of_text: bool) ->
 
 
 def failed_sentence(progress: Mapping[str, Any]) -> str:
-    """How many draws led nowhere; an empty string where none did."""
+    """How many draws failed; an empty string where none did."""
     failed = int(progress.get("failed", 0))
     if not failed:
         return ""
-    noun = "draw" if failed == 1 else "draws"
     return (
-        f"{failed:,} {noun} led nowhere, because the decoding rule or the longest match left no way on; "
-        "they count as no match."
+        f"{counted(failed, 'draw')} failed: the decoding rule or the longest match left no way on. A failed draw "
+        "counts as no match."
     )
 
 
 def precision_sentence(progress: Mapping[str, Any]) -> str:
-    """How far the shares of a distribution may be off, from what was not looked at."""
+    """How far the shares of a distribution may be off, from the mass that is unexplored."""
     found, open_mass = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
     if found <= 0.0:
         return ""
@@ -142,7 +144,7 @@ def precision_sentence(progress: Mapping[str, Any]) -> str:
     most = open_mass / (found + open_mass)
     if most < 1e-9:
         return "Nothing is left open: these shares are exact."
-    return f"What was not looked at can change a share of everything by at most {probability_text(most)}."
+    return f"Unexplored mass can change a share of everything by at most {probability_text(most)}."
 
 
 def _with_interval(value: float, low: float, high: float) -> str:

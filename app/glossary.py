@@ -228,7 +228,7 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "Effective sample size": (
             "How many draws of equal weight would say as much as these unequal ones.",
-            "1,000 draws with a few very large weights may be worth 100.",
+            "1,000 draws with a few very large weights may have an effective sample size of 100.",
         ),
         "Seed": ("The number that random draws begin from.", "The same seed gives the same sample again."),
         "Recall": (
@@ -320,7 +320,6 @@ _SAME_AS = {
     "probability mass": "mass",
     "p": "p-value",
     "p, corrected": "holm correction",
-    "worth": "effective sample size",
     "matches": "match",
 }
 

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.counted import counted
 from engine.query import Distribution, Sampling, ShortestPath
 from engine.runs.records import RunRecord
+
+if TYPE_CHECKING:
+    from engine.statistics import Estimate
 
 _ORDINALS = ("next", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -58,6 +61,12 @@ def interval_text(low: float, high: float) -> str:
     if low < 0.0005 <= high:
         return f"up to {probability_text(high)}"
     return f"{probability_text(low)} to {probability_text(high)}"
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """A probability with its interval: "41 % (95 %: 38 % to 44 %)", and without where it is exact."""
+    interval = f" (95 %: {interval_text(estimate.low, estimate.high)})" if estimate.high > estimate.low else ""
+    return f"{probability_text(estimate.value)}{interval}"
 
 
 def duration_text(seconds: float) -> str:

@@ -50,7 +50,7 @@ COLUMN_HELP = {
     "Canonical": "Whether the tokenizer itself would cut the text into these tokens.",
     "Own spelling": "The part of the probability that is spelled in the tokenizer's own tokens.",
     "Tokens": "How many tokens spell the text, prefix not counted.",
-    "Worth": "How many independent draws these weighted draws are worth (effective sample size).",
+    "Effective sample size": "How many independent draws would say as much as these weighted ones.",
 }
 
 #: Columns for the program, not to be shown.
@@ -176,7 +176,7 @@ class GroupLines:
         table["Strings"] = [result.strings for result in results]
         table["Encodings"] = [result.encodings for result in results]
         if self._draws is not None:
-            table["Worth"] = [result.effective_samples for result in results]
+            table["Effective sample size"] = [result.effective_samples for result in results]
         return pd.DataFrame(table)
 
 

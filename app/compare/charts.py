@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from app.charts import BLUE, MARGINS, Chart
+from app.charts import GREY, Chart, Style, chart, dots, line
 from app.compare.words import letter
 from app.narrative import log_probability_text
 from app.share_charts import share_bars
 from app.tables import continuation, shown_text
-from app.text import as_plotly, shortened
+from app.text import shortened
 from engine.counted import counted
 from engine.runs.agreement import FoundString
 
@@ -29,42 +28,26 @@ def scatter(strings: Sequence[FoundString], first: int, second: int) -> Chart:
     ][:MOST_POINTS]
     finite = [value for _, x, y in shared for value in (x, y) if value > float("-inf")]
     ends = [min(finite, default=-1.0), max(finite, default=0.0)]
-    figure = go.Figure(
-        go.Scatter(
-            x=ends,
-            y=ends,
-            mode="lines",
-            name="as likely in both",
-            line={"color": "#8A939B", "dash": "dash"},
-            hoverinfo="skip",
-        )
-    )
     labels = [shown_text(continuation({"text": one.text, "prefix_text": one.prefix_text})) for one, _, _ in shared]
-    figure.add_trace(
-        go.Scatter(
-            x=[x for _, x, _ in shared],
-            y=[y for _, _, y in shared],
-            mode="markers",
-            name="strings in both",
-            marker={"color": BLUE, "size": 8, "opacity": 0.75},
-            hovertext=[
-                f"{as_plotly(shortened(label, 60))}<br>{letter(first)}: {log_probability_text(x)}"
-                f"<br>{letter(second)}: {log_probability_text(y)}"
-                for label, (_, x, y) in zip(labels, shared, strict=True)
-            ],
-            hovertemplate="%{hovertext}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(title=f"log-probability in {letter(first)}, nats")
-    figure.update_yaxes(title=f"log-probability in {letter(second)}, nats")
-    figure.update_layout(
-        height=360, margin=MARGINS, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    )
+    strings_in_both = dots(
+        [x for _, x, _ in shared],
+        [y for _, _, y in shared],
+        name="strings in both",
+        size=8,
+        hover=[
+            f"{shortened(label, 60)}\n{letter(first)}: {log_probability_text(x)}"
+            f"\n{letter(second)}: {log_probability_text(y)}"
+            for label, (_, x, y) in zip(labels, shared, strict=True)
+        ],
+    ).update(opacity=0.75)
     likelier = sum(y > x for _, x, y in shared)
-    return Chart(
-        figure,
+    return chart(
+        [line(ends, ends, name="equally likely", style=Style(GREY, dash="dash")), strings_in_both],
         f"Log-probabilities of {counted(len(shared), 'string')} that both have; {likelier:,} are likelier in "
         f"{letter(second)} than in {letter(first)}.",
+        x={"title": f"log-probability in {letter(first)}, nats"},
+        y={"title": f"log-probability in {letter(second)}, nats"},
+        height=360,
     )
 
 

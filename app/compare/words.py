@@ -30,8 +30,8 @@ _REFUSALS = {
     "it is.",
     Refusal.MIXED: "One is a sample and the other exact; they are not tested against each other. Sample both, or ask "
     "both for the distribution.",
-    Refusal.FEW: "The draws of one of them are worth too few independent ones to test; draw more, or use canonical "
-    "encodings.",
+    Refusal.FEW: "The effective sample size of one of them is too small for a test; draw more, or use "
+    "canonical encodings.",
     Refusal.NOTHING: "{pair}: there are no two outcomes to compare.",
 }
 
@@ -108,11 +108,11 @@ def share_sentences(found: Difference, runs: Sequence[SharesOfRun], *, same_seed
             )
         effective = [run.effective for run in (runs[0], runs[found.place])]
         draws = [run.draws for run in (runs[0], runs[found.place])]
-        if any(worth is not None and worth < 0.9 * drawn for worth, drawn in zip(effective, draws, strict=True)):
-            told = " and ".join(
-                f"{worth or 0.0:,.0f} of {drawn:,}" for worth, drawn in zip(effective, draws, strict=True)
+        if any(size is not None and size < 0.9 * drawn for size, drawn in zip(effective, draws, strict=True)):
+            sizes = " and ".join(
+                f"{size or 0.0:,.0f} of {drawn:,}" for size, drawn in zip(effective, draws, strict=True)
             )
-            sentences.append(f"Draws weigh unequally; they count as the independent ones that they are worth: {told}.")
+            sentences.append(f"Weights of draws differ; the test takes their effective sample sizes, {sizes}.")
     if found.refusal is not None:
         sentences.append(_REFUSALS[found.refusal].format(pair=pair))
     if found.distance is not None:

@@ -57,7 +57,7 @@ def conclusion_sentences(run: RunRecord, found: RunRows) -> tuple[list[str], lis
     if kind == Sampling.kind:
         basis += [
             findings.incomplete_sentence(run),
-            findings.worth_sentence(rows),
+            findings.effective_sample_size_sentence(rows),
             findings.failed_sentence(run.progress),
         ]
     if kind == Distribution.kind:

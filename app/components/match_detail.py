@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import charts, narrative
+from app import charts, narrative, search_charts
 from app.components.messages import show_warning
 from app.edits_text import edits_text, marked_html
 from app.tables import shown_value
@@ -49,7 +49,7 @@ def match_detail(
             return
         prefix_tokens = int(match["prefix_tokens"])
         st.html(tokens_html(readings, prefix_tokens))
-        chart = charts.token_bars(readings, prefix_tokens)
+        chart = search_charts.token_bars(readings, prefix_tokens)
         table, drawn = st.columns([6, 5], gap="medium")
         with table:
             st.dataframe(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from app import charts, narrative, share_charts
+from app import charts, narrative, search_charts, share_charts
 from app.components.conclusions import conclusion_sentences
 from app.components.pager import LINES
 from app.components.pin_button import pin_button
@@ -61,7 +61,7 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
         offered["Shares"] = lambda name: show(name, lambda: share_charts.share_bars(head()))
     else:
         offered["Likeliest" if kind == ShortestPath.kind else "Probability"] = lambda name: show(
-            name, lambda: charts.probability_bars(head())
+            name, lambda: search_charts.probability_bars(head())
         )
     if draws is not None:
         offered["Against exact"] = lambda name: _against_exact(run, found, view, lines, draws, name, pin)
@@ -73,7 +73,7 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
         )
     if draws is None:
         offered["Bounds"] = lambda name: _bounds(found, name, pin)
-        offered["Pace"] = lambda name: show(name, lambda: charts.matches_over_time(found.rows))
+        offered["Pace"] = lambda name: show(name, lambda: search_charts.matches_over_time(found.rows))
     tabs = st.tabs(list(offered), key=f"result_charts_{kind}_{len(offered)}", on_change="rerun")
     for tab, (name, draw) in zip(tabs, offered.items(), strict=True):
         if tab.open:
@@ -123,7 +123,7 @@ def _strings(found: RunRows, draws: int | None) -> pd.DataFrame:
 
 def _bounds(found: RunRows, name: str, pin: _Pin) -> None:
     if len(found.history) > 1:
-        _chart(charts.mass_over_time(found.history), name, pin)
+        _chart(search_charts.mass_over_time(found.history), name, pin)
     else:
         st.caption("The bounds over time are drawn while you watch a run.")
 

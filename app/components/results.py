@@ -35,7 +35,13 @@ _FORMATS: tuple[tuple[Format, str, str], ...] = (
 )
 
 _WIDTHS = {"#": 50, "Text": 220, "Prefix": 150, "Edits": 170, "95 %": 150, "Share": 90, "Probability": 100, "Draws": 80}
-_FORMATTED = {"Probability": "%.3g", "Model": "%.3g", "Weight": "%.3g", "Worth": "%.0f", "log P decoder": "%.4f"}
+_FORMATTED = {
+    "Probability": "%.3g",
+    "Model": "%.3g",
+    "Weight": "%.3g",
+    "Effective sample size": "%.0f",
+    "log P decoder": "%.4f",
+}
 _FORMATTED |= {"log P model": "%.4f", "log P prefix": "%.4f", "Share": "percent", "Own spelling": "percent"}
 
 

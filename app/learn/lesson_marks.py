@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from app.charts import BLUE, MARGINS, ORANGE, Chart
+from app.charts import STYLES, Chart, chart, line
 from app.drawing import Marks
-from app.text import as_plotly, shortened
+from app.text import shortened
 from engine.counted import counted
 from engine.learn.steps import STAGES, Growth, Lesson, Sizes, Step
 
@@ -70,38 +69,29 @@ def growth_sentence(growth: Sequence[Growth]) -> str:
 def growth_chart(growth: Sequence[Growth]) -> Chart:
     """The number of encodings for every beginning of a text, beside 2^(n-1), on a logarithmic scale."""
     lengths = [part.length for part in growth]
-    labels = [as_plotly(shortened(part.text, 40)) for part in growth]
-    figure = go.Figure(
+    return chart(
         [
-            go.Scatter(
-                x=lengths,
-                y=[float(part.most) for part in growth],
+            line(
+                lengths,
+                [float(part.most) for part in growth],
                 name="2^(n−1): every piece a token",
-                mode="lines",
-                line={"color": ORANGE, "dash": "dash", "width": 2},
-                hovertemplate="%{x} bytes: at most %{y:,}<extra></extra>",
+                style=STYLES[1],
+                hover="%{x} bytes: at most %{y:,}",
             ),
-            go.Scatter(
-                x=lengths,
-                y=[float(part.encodings) for part in growth],
-                customdata=labels,
+            line(
+                lengths,
+                [float(part.encodings) for part in growth],
                 name="encodings of the text so far",
-                mode="lines+markers",
-                line={"color": BLUE, "width": 2},
-                hovertemplate="%{customdata}: %{y:,} encodings<extra></extra>",
+                marked="everywhere",
+                hover=[f"{shortened(part.text, 40)}: {counted(part.encodings, 'encoding')}" for part in growth],
             ),
-        ]
-    )
-    figure.update_layout(
-        margin=MARGINS,
-        height=260,
-        legend={"orientation": "h", "y": 1.16, "x": 0},
-        xaxis={"title": "bytes of the text", "nticks": min(len(lengths), _TICKS_AT_MOST) + 1},
-        yaxis={
-            "title": "encodings",
+        ],
+        growth_sentence(growth),
+        x={"title": "Bytes of the text", "nticks": min(len(lengths), _TICKS_AT_MOST) + 1},
+        y={
+            "title": "Encodings",
             "type": "log",
             "exponentformat": "power",
             "dtick": 1 if len(lengths) > 6 else None,
         },
     )
-    return Chart(figure, growth_sentence(growth))

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, Chart, hatched
+from app.charts import FROM_ZERO, GREY, SHARE, STYLES, Chart, Style, bars, chart, dots, line
 from app.narrative import probability_text
-from app.text import as_plotly
 from engine.counted import counted
 from engine.learn.random_walks import UNEDITED, Crossing, Draws, RandomWalks
 
@@ -22,9 +20,7 @@ RULE_WORDS = {
     "edges": "a coin at every state: each way on alike, whatever lies behind it",
     "tokens": "every encoding alike: a string counts for the ways to spell it in tokens",
 }
-_HUES = {"strings": BLUE, "edges": ORANGE, "tokens": GREEN}
-_SHAPES = {"strings": "", "edges": "/", "tokens": "."}
-_DASHES = {"strings": "solid", "edges": "dash", "tokens": "dot"}
+_STYLES = dict(zip(("strings", "edges", "tokens"), STYLES, strict=False))
 
 
 def positions_chart(draws: Draws, drawn: int) -> Chart:
@@ -32,77 +28,57 @@ def positions_chart(draws: Draws, drawn: int) -> Chart:
     counts = Counter(draws.positions[:drawn])
     places = list(range(UNEDITED, len(draws.exact) - 1))
     labels = ["none" if place == UNEDITED else str(place) for place in places]
-    shares = [counts[place] / max(drawn, 1) for place in places]
-    name = RULE_NAMES[draws.rule]
-    figure = go.Figure()
-    figure.add_trace(
-        go.Bar(
-            x=labels,
-            y=shares,
-            name="drawn",
-            marker={"color": _HUES[draws.rule], "pattern": hatched(_SHAPES[draws.rule])},
-            hovertemplate="edit at %{x}: %{y:.1%} of the walks drawn<extra></extra>",
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=labels,
-            y=list(draws.exact),
-            name="exact",
-            mode="markers",
-            marker={"symbol": "line-ew-open", "size": 13, "line": {"width": 2.5}, "color": "#8A939B"},
-            hovertemplate="edit at %{x}: exactly %{y:.1%}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(title="Character that is edited, from 0", type="category", tickangle=0)
-    figure.update_yaxes(tickformat=".0%", rangemode="tozero", title="Share of walks")
-    figure.update_layout(height=250, margin=MARGINS, bargap=0.2, showlegend=True)
-    figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     most = max(places, key=lambda place: draws.exact[place - UNEDITED])
     where = "no edit" if most == UNEDITED else f"character {most}"
     share = probability_text(draws.exact[most - UNEDITED])
-    return Chart(figure, f"{name}, {counted(drawn, 'walk')}: exactly, most edits are at {where}, {share} of all.")
+    return chart(
+        [
+            bars(
+                [counts[place] / max(drawn, 1) for place in places],
+                at=labels,
+                name="drawn",
+                style=_STYLES[draws.rule],
+                hover="edit at %{x}: %{y:.1%} of the walks drawn",
+                upright=True,
+            ),
+            dots(
+                labels,
+                draws.exact,
+                name="exact",
+                style=Style(GREY, symbol="line-ew-open"),
+                size=13,
+                hover="edit at %{x}: exactly %{y:.1%}",
+            ),
+        ],
+        f"{RULE_NAMES[draws.rule]}, {counted(drawn, 'walk')}: exactly, most edits are at {where}, {share} of all.",
+        x={"title": "Edited character, from 0", "type": "category", "tickangle": 0},
+        y=FROM_ZERO | {"title": "Share of walks", "tickformat": ".0%"},
+        height=250,
+    )
 
 
 def cumulative_chart(walks: RandomWalks, drawn: int) -> Chart:
     """The share of edits up to each place, by each rule, on one axis: lines exactly, dots as drawn (Figure 9)."""
-    figure = go.Figure()
-    halves = []
+    marks, halves = [], []
     for draws in walks.draws:
         edited = draws.exact[1:]
+        places = list(range(len(edited)))
         exact = [value / sum(edited) for value in accumulate(edited)]
-        hue, name = _HUES[draws.rule], RULE_NAMES[draws.rule]
-        figure.add_trace(
-            go.Scatter(
-                x=list(range(len(exact))),
-                y=exact,
-                name=as_plotly(name),
-                mode="lines",
-                line={"color": hue, "width": 2, "dash": _DASHES[draws.rule]},
-                hovertemplate="%{y:.0%} of the edits up to character %{x}<extra></extra>",
-            )
-        )
+        name, style = RULE_NAMES[draws.rule], _STYLES[draws.rule]
+        hover = "%{y:.0%} of the edits up to character %{x}"
+        marks.append(line(places, exact, name=name, style=style, hover=hover))
         counts = Counter(place for place in draws.positions[:drawn] if place != UNEDITED)
-        total = sum(counts.values())
-        if total:
-            seen = [value / total for value in accumulate(counts[place] for place in range(len(exact)))]
-            figure.add_trace(
-                go.Scatter(
-                    x=list(range(len(exact))),
-                    y=seen,
-                    mode="markers",
-                    showlegend=False,
-                    marker={"color": hue, "size": 6},
-                    hovertemplate="drawn: %{y:.0%} up to character %{x}<extra></extra>",
-                )
-            )
+        if total := sum(counts.values()):
+            seen = [value / total for value in accumulate(counts[place] for place in places)]
+            marks.append(dots(places, seen, style=style, size=6, hover="drawn: %{y:.0%} up to character %{x}"))
         half = next(place for place, value in enumerate(exact) if value >= 0.5)
         halves.append(f"{name.lower()}: half of them up to character {half}")
-    figure.update_xaxes(title="Character that is edited, from 0", dtick=1 if len(exact) < 26 else None)
-    figure.update_yaxes(title="Share of edits so far", tickformat=".0%", range=[0, 1.03])
-    figure.update_layout(height=300, margin=MARGINS)
-    figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    return Chart(figure, f"Cumulative positions of edits; {'; '.join(halves)}.")
+    return chart(
+        marks,
+        f"Cumulative positions of edits; {'; '.join(halves)}.",
+        x={"title": "Edited character, from 0", "dtick": 1 if len(places) < 26 else None},
+        y=SHARE | {"title": "Cumulative share of edits"},
+    )
 
 
 def findings(walks: RandomWalks) -> list[str]:

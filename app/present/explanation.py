@@ -25,9 +25,9 @@ from engine.runs.records import RunRecord
 _MOST_NAMES = 6
 #: Words by which a verdict says what its numbers do not carry.
 _RESTRAINT = re.compile(
-    r"no proof|too few|no meaning|not finished|left out|cannot tell|remains open|not gone through|say little|"
+    r"no proof|too few|no meaning|not finished|left out|cannot tell|remains open|unexplored|say little|"
     r"says little|"
-    r"does not mean|may be too low|may be more|candidates for|wide and|led nowhere|too much was left|are wide|"
+    r"does not mean|may be too low|may be more|candidates for|wide and|draws? (?:of a subject )?failed|are wide|"
     r"not as likely|not how likely|does not say|do not say|only (?:\d|a few)|not been asked|no conclusion|by chance",
     re.IGNORECASE,
 )

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
+from app.charts import SHARE, STYLES, Chart, chart, line
 from app.studies.view import Figure
-from app.text import as_plotly
 from engine.studies.bias_findings import BiasFindings, PositionCurve
 
-_HUES = (BLUE, ORANGE, GREEN, PINK, RED, SKY)
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 #: What the names of the ways to draw a prefix mean.
 _WAYS = {
     "strings": "every string alike",
@@ -29,9 +24,9 @@ def position_figures(findings: BiasFindings) -> list[Figure]:
         found.append(
             Figure(
                 "Where edits fall in the prefix",
-                "The share of edits that fall on a character or before it, by the way a prefix is drawn. A straight "
-                "line spreads them evenly; a curve that leaps up at the start crowds them there, and hardly ever "
-                "changes the words that follow.",
+                "The share of edits at a character or before it, by the way to draw a prefix. A straight line spreads"
+                " edits evenly. A curve that leaps up at the start crowds them there, and the words that follow hardly"
+                " ever change.",
                 _curves(findings.prefix_curves, names),
             )
         )
@@ -39,7 +34,7 @@ def position_figures(findings: BiasFindings) -> list[Figure]:
         found.append(
             Figure(
                 "Where edits fall in what was drawn",
-                "The same for the whole strings of the ways to ask that allow one edit: in the prefix as it was drawn,"
+                "The same for whole strings, for the ways to ask that allow one edit: in the prefix as it was drawn,"
                 " behind it as the model chose.",
                 _curves(findings.match_curves, [curve.name for curve in findings.match_curves]),
             )
@@ -48,38 +43,31 @@ def position_figures(findings: BiasFindings) -> list[Figure]:
 
 
 def _curves(curves: Sequence[PositionCurve], names: Sequence[str]) -> Chart:
-    figure = go.Figure()
     end = max(curve.positions[-1] for curve in curves)
+    marks = []
     for place, (curve, name) in enumerate(zip(curves, names, strict=True)):
         # Each is drawn to the same end, where all of its edits have been.
         rest = [end] if curve.positions[-1] < end else []
-        figure.add_trace(
-            go.Scatter(
-                x=[*curve.positions, *rest],
-                y=[*curve.cumulative, *(1.0 for _ in rest)],
-                name=as_plotly(name),
-                mode="lines",
-                line={
-                    "color": _HUES[place % len(_HUES)],
-                    "width": 2,
-                    "shape": "hv",
-                    "dash": _DASHES[place % len(_DASHES)],
-                },
-                hovertemplate="%{y:.0%} of the edits up to character %{x}<extra></extra>",
+        marks.append(
+            line(
+                [*curve.positions, *rest],
+                [*curve.cumulative, *(1.0 for _ in rest)],
+                name=name,
+                style=STYLES[place % len(STYLES)],
+                steps=True,
+                hover="%{y:.0%} of the edits up to character %{x}",
             )
         )
-    figure.update_xaxes(title="Character of the text, from 0")
-    figure.update_yaxes(title="Share of edits so far", tickformat=".0%", range=[0, 1.02])
-    figure.update_layout(
-        height=320,
-        margin=MARGINS,
-        showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    )
     halves = "; ".join(
         f"{name}: half of them up to character {_middle(curve)}" for curve, name in zip(curves, names, strict=True)
     )
-    return Chart(figure, f"Cumulative positions of edits; {halves}.")
+    return chart(
+        marks,
+        f"Cumulative positions of edits; {halves}.",
+        x={"title": "Character of the text, from 0"},
+        y=SHARE | {"title": "Cumulative share of edits"},
+        showlegend=True,
+    )
 
 
 def _middle(curve: PositionCurve) -> int:

@@ -96,10 +96,10 @@ def account_table(findings: BiasFindings) -> Table:
                     "Subject": account.subject,
                     "Draws": account.ended_draws or None,
                     "Wanted": account.draws or None,
-                    "Worth": account.effective_samples,
-                    "Led nowhere": account.failed,
+                    "Effective sample size": account.effective_samples,
+                    "Failed draws": account.failed,
                     "Ambiguous": account.ambiguous,
-                    "Not gone through": account.open_share,
+                    "Unexplored mass": account.open_share,
                     "Calls of the model": account.forwards,
                     "Seconds": round(account.seconds, 2),
                 }
@@ -110,10 +110,10 @@ def account_table(findings: BiasFindings) -> Table:
         {
             "Draws": "How many draws have ended. Where fewer have than were wanted, they carry no conclusion: those "
             "that end first are no random part of all.",
-            "Worth": f"{term('effective sample size')} Below {FEWEST_EFFECTIVE:.0f} they carry no conclusion.",
+            "Effective sample size": f"{term('effective sample size')} Below {FEWEST_EFFECTIVE:.0f}, no conclusion.",
             "Ambiguous": "The share of what was found that is as near to one reading as to another; it is left out.",
-            "Not gone through": "Of an exact distribution: the most that what was not looked at could be.",
-            "Led nowhere": "Draws that came to a point from which nothing of the template could be written.",
+            "Unexplored mass": "Of an exact distribution: the largest share of everything that is still unexplored.",
+            "Failed draws": "Draws that ended where nothing of the template could follow.",
         },
     )
 

@@ -7,28 +7,20 @@ them on.
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, RED, SKY, Chart
-from app.masks import shown
 from app.narrative import duration_text
 from app.setting_fields import all_fields, attempt
+from app.studies.causal_charts import closest, curves, shown_words
 from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.prompt_card import prompt_cards
-from app.studies.prompt_score import target_bars
-from app.studies.trigger_charts import word_bars
 from app.studies.trigger_fields import hit_field, seed_field, template_fields
 from app.studies.trigger_words import hit_label, trigger_masker
 from app.studies.view import Figure, Rows, Table
-from app.tables import shown_text
-from app.text import as_plotly, shortened
 from engine.counted import counted
 from engine.models.catalogue import check_allowed
 from engine.paired import proportion
@@ -36,7 +28,7 @@ from engine.percent import percent
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
-from engine.triggers.causal.causal_study import BETTER, SETTING, TRIGGER, CausalTriggerStudy
+from engine.triggers.causal.causal_study import TRIGGER, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.hits import HitType
@@ -49,10 +41,7 @@ KIND = CausalTriggerStudy.kind
 
 COORDINATE, GCG = "One place at a time", "GCG"
 
-_COLORS = (BLUE, RED, GREEN, ORANGE, PINK, SKY)
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-#: Curves that a figure shows, and lines of a table.
-_MOST_CURVES, _MOST_LINES = 24, 1_000
+_MOST_LINES = 1_000
 
 
 class CausalTriggersView(MaskedView):
@@ -198,7 +187,7 @@ class CausalTriggersView(MaskedView):
         """The losses by evaluations, and the target that came closest, token by token."""
         assert isinstance(study, CausalTriggerStudy)
         mask = self.mask(study)
-        figures = [_curves(rows, mask), _closest(rows, study, mask)]
+        figures = [curves(rows, mask), closest(rows, study, mask)]
         return [figure for figure in figures if figure is not None]
 
     def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
@@ -224,67 +213,14 @@ def _allowed(name: str) -> str:
     return name
 
 
-def _curves(rows: Rows, mask: Masker | None) -> Figure | None:
-    by_unit: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows_of(rows, BETTER):
-        by_unit.setdefault(str(row["unit"]), []).append(row)
-    if not by_unit:
-        return None
-    figure = go.Figure()
-    for place, better in enumerate(list(by_unit.values())[:_MOST_CURVES]):
-        name = f"{_shown(mask, better[0]['target'], 28)} · seed {better[0]['seed']}"
-        figure.add_trace(
-            go.Scatter(
-                x=[row["evaluations"] for row in better],
-                y=[row["objective"] for row in better],
-                mode="lines",
-                name=as_plotly(name),
-                line={
-                    "shape": "hv",
-                    "width": 2,
-                    "color": _COLORS[place % len(_COLORS)],
-                    "dash": _DASHES[place // len(_COLORS) % len(_DASHES)],
-                },
-                hovertemplate="%{x:,} evaluations: %{y:.3f} nats<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title="Evaluations", rangemode="tozero")
-    figure.update_yaxes(title="Objective, nats", rangemode="tozero")
-    figure.update_layout(height=360, margin=MARGINS, showlegend=True, legend={"orientation": "h", "y": -0.25, "x": 0})
-    first = sum(better[0]["objective"] for better in by_unit.values()) / len(by_unit)
-    last = sum(better[-1]["objective"] for better in by_unit.values()) / len(by_unit)
-    cut = f" (the first {_MOST_CURVES} are drawn)" if len(by_unit) > _MOST_CURVES else ""
-    sentence = (
-        f"What is left to do fell from {first:.2f} to {last:.2f} nats, on average over "
-        f"{counted(len(by_unit), 'search', 'searches')}{cut}."
-    )
-    return Figure("How the searches went", sentence, Chart(figure, f"Lines by evaluations. {sentence}"))
-
-
-def _closest(rows: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Figure | None:
-    found = rows_of(rows, TRIGGER)
-    if not found:
-        return None
-    best = max(found, key=lambda row: row["hits"].get(row["searched"], {}).get("margin", -math.inf))
-    settings = [row for row in rows_of(rows, SETTING) if row["unit"] == best["unit"]]
-    if not settings:
-        return None
-    chart = word_bars([target_bars({**settings[0], "ends": study.ends, **best}, mask)], mask)
-    sentence = (
-        f"The target that came closest, “{_shown(mask, best['target'], 80)}”. A bar below the dashed line is a token "
-        "that is likelier than one of real replies is on average."
-    )
-    return Figure("Token by token", sentence, Chart(chart.figure, f"{sentence} {chart.alt}"))
-
-
 def _triggers_table(found: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Table:
     kept = found[:_MOST_LINES]
     frame = pd.DataFrame(
         {
-            "Target": [_shown(mask, row["target"]) for row in kept],
+            "Target": [shown_words(mask, row["target"]) for row in kept],
             "Seed": [row["seed"] for row in kept],
-            "Trigger": [_shown(mask, row["text"]) for row in kept],
-            "Greedy reply": [_shown(mask, row["reply"]) for row in kept],
+            "Trigger": [shown_words(mask, row["text"]) for row in kept],
+            "Greedy reply": [shown_words(mask, row["reply"]) for row in kept],
             "Reached": [bool(row["hits"][row["searched"]]["is_hit"]) for row in kept],
             "Margin": [round(float(row["hits"][row["searched"]]["margin"]), 3) for row in kept],
             "Said": [bool(row["hits"]["o-greedy"]["is_hit"]) for row in kept],
@@ -329,8 +265,3 @@ def _hits_table(found: Rows) -> Table:
             "95 % interval": "Wilson's interval: of targets like these, how many would be reached.",
         },
     )
-
-
-def _shown(mask: Masker | None, text: str, length: int | None = None) -> str:
-    seen = shown_text(shown(mask, text))
-    return seen if length is None else shortened(seen, length)

@@ -13,194 +13,164 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
-from app.charts import BLUE, GREEN, MARGINS, ORANGE, PINK, SKY, Chart, hatched, interval_bars
-from app.narrative import interval_text, probability_text
+from app.charts import (
+    FROM_ZERO,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    SHARE,
+    SKY,
+    STYLES,
+    Panel,
+    Style,
+    bars,
+    chart,
+    listed,
+    panels,
+)
+from app.narrative import estimate_text, probability_text
 from app.studies.view import Figure, Rows
-from app.text import as_plotly, shortened, visible
+from app.text import shortened, visible
 from engine.counted import counted
 from engine.studies.cloze import ANSWER, LABELS
 from engine.studies.cloze_findings import Comparison, VariantResult, WordShare, is_counted
 from engine.studies.study import rows_of
 
-_GREY = "#8A939B"
-#: Characters of a line of a label beside a bar.
+#: Characters of a line of a label beside a bar, for a narrow screen.
 _LABEL_WIDTH = 25
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
 
 LISTED, NOT_LISTED, UNDECIDED = "listed", "not among the answers", "undecided"
-#: Places of the truth as they are drawn together: the last place of each, its name, colour and pattern.
-_PLACES = ((1, "in the first place", BLUE, ""), (2, "second", SKY, "/"), (5, "third to fifth", GREEN, "."))
-_LATER = ("sixth or later", PINK, "x")
-
-_HUES = (BLUE, GREEN, ORANGE, PINK, _GREY)
-_PATTERNS = ("", ".", "/", "x", "\\")
+#: Ranks of the truth as they are drawn together, by the last of each.
+_PLACES = ((1, "in the first place"), (2, "second"), (5, "third to fifth"))
+_LATER = "sixth or later"
+_PLACE_STYLES = {
+    "in the first place": Style(),
+    "second": Style(SKY, "/"),
+    "third to fifth": Style(GREEN, "."),
+    _LATER: Style(PINK, "x"),
+    NOT_LISTED: Style(GREY, "\\"),
+    UNDECIDED: Style(ORANGE, "+"),
+}
 
 
 def accuracy_figure(results: Sequence[VariantResult]) -> Figure:
     """The share of last words that each way finds, with its interval, and what the undecided passages could add."""
-    places = list(range(len(results)))
-    figure = go.Figure()
-    if any(result.undecided for result in results):
-        figure.add_trace(
-            go.Bar(
-                x=[result.at_most - result.accuracy.value for result in results],
-                y=places,
-                base=[result.accuracy.value for result in results],
-                orientation="h",
-                name="undecided",
-                marker={"color": ORANGE, "pattern": hatched("/")},
-                hovertext=[
-                    f"{LABELS[result.variant]}: {counted(result.undecided, 'passage')} cut before the answer was "
-                    "certain"
-                    for result in results
-                ],
-                hovertemplate="%{hovertext}<extra></extra>",
-            )
-        )
-    figure.add_trace(
-        go.Bar(
-            x=[result.accuracy.value for result in results],
-            y=places,
-            orientation="h",
-            name="found",
-            marker={"color": BLUE},
-            error_x=interval_bars([result.accuracy for result in results], thickness=1.5, width=4, color=_GREY),
-            hovertext=[f"{LABELS[result.variant]}: {_with_interval(result)}" for result in results],
-            hovertemplate="%{hovertext}<extra></extra>",
-        )
+    undecided = bars(
+        [result.at_most - result.accuracy.value for result in results],
+        begin=[result.accuracy.value for result in results],
+        name="undecided",
+        style=STYLES[1],
+        hover=[
+            f"{LABELS[result.variant]}: {counted(result.undecided, 'passage')} cut before the answer was certain"
+            for result in results
+        ],
     )
-    _label_rows(figure, [f"{LABELS[result.variant]}\n{result.right} of {result.asked}" for result in results])
-    figure.update_xaxes(title="Share of last words found", range=[0, 1.02], tickformat=".0%")
-    figure.update_layout(barmode="overlay", height=110 + 56 * len(results), margin=MARGINS, bargap=0.35)
-    figure.update_layout(showlegend=len(figure.data) > 1, legend=_LEGEND)
-    alt = "; ".join(f"{LABELS[result.variant]} {_with_interval(result)}" for result in results)
-    return Figure("Last words found", _accuracy_sentence(results), Chart(figure, f"Bars of the share found: {alt}."))
+    told = [f"{LABELS[result.variant]}: {estimate_text(result.accuracy)}" for result in results]
+    found = bars([result.accuracy for result in results], name="found", hover=told)
+    drawn = chart(
+        [undecided, found] if any(result.undecided for result in results) else [found],
+        f"Bars of the share found: {'; '.join(told)}.",
+        x=SHARE | {"title": "Share of last words found"},
+        y_labels=_wrapped([f"{LABELS[result.variant]}\n{result.right} of {result.asked}" for result in results]),
+        row_height=56,
+        barmode="overlay",
+    )
+    return Figure("Last words found", _accuracy_sentence(results), drawn)
 
 
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     """Of each two ways, the passages that only the one and only the other has right."""
-    places = list(range(len(comparisons)))
     hover = [
         f"{LABELS[each.first]} only: {each.test.first_only}; {LABELS[each.second]} only: {each.test.second_only}; of"
         f" {counted(each.test.pairs, 'passage')} that both decided; p = {p_text(each.corrected_p_value)}"
         for each in comparisons
     ]
-    figure = go.Figure()
-    for name, counts, side, color, pattern in (
-        ("only the first is right", [each.test.first_only for each in comparisons], -1, BLUE, ""),
-        ("only the second is right", [each.test.second_only for each in comparisons], 1, ORANGE, "/"),
-    ):
-        figure.add_trace(
-            go.Bar(
-                x=[side * count for count in counts],
-                y=places,
-                orientation="h",
-                name=name,
-                marker={"color": color, "pattern": hatched(pattern)},
-                text=[f"{count}" if count else "" for count in counts],
-                textposition="outside",
-                cliponaxis=False,
-                hovertext=hover,
-                hovertemplate="%{hovertext}<extra></extra>",
-            )
-        )
-    _label_rows(figure, [f"{LABELS[each.first]}\nagainst {LABELS[each.second]}" for each in comparisons])
-    most = max([1, *(max(each.test.first_only, each.test.second_only) for each in comparisons)])
-    ticks = sorted({side * round(most * part) for side in (-1, 1) for part in (0.0, 0.5, 1.0)})
-    figure.update_xaxes(
-        title="Passages",
-        range=[-1.2 * most, 1.2 * most],
-        tickvals=ticks,
-        ticktext=[f"{abs(tick):,}" for tick in ticks],
-        zeroline=True,
+    sides = (
+        ("only the first is right", -1, [each.test.first_only for each in comparisons]),
+        ("only the second is right", 1, [each.test.second_only for each in comparisons]),
     )
-    figure.update_layout(barmode="overlay", height=130 + 68 * len(comparisons), margin=MARGINS, bargap=0.35)
-    figure.update_layout(legend=_LEGEND)
-    return Figure("The same passages, two ways", _comparison_sentence(comparisons), Chart(figure, "; ".join(hover)))
+    most = max(1, *(max(counts) for _, _, counts in sides))
+    ticks = sorted({side * round(most * part) for side in (-1, 1) for part in (0.0, 0.5, 1.0)})
+    drawn = chart(
+        [
+            bars(
+                [side * count for count in counts],
+                name=name,
+                style=style,
+                text=[f"{count}" if count else "" for count in counts],
+                hover=hover,
+            )
+            for (name, side, counts), style in zip(sides, STYLES, strict=False)
+        ],
+        "; ".join(hover),
+        x={
+            "title": "Passages",
+            "range": [-1.2 * most, 1.2 * most],
+            "tickvals": ticks,
+            "ticktext": [f"{abs(tick):,}" for tick in ticks],
+            "zeroline": True,
+        },
+        y_labels=_wrapped([f"{LABELS[each.first]}\nagainst {LABELS[each.second]}" for each in comparisons]),
+        row_height=68,
+        barmode="overlay",
+    )
+    return Figure("The same passages, two ways", _comparison_sentence(comparisons), drawn)
 
 
 def answers_figure(results: Sequence[VariantResult], truths: Sequence[WordShare]) -> Figure:
     """The most frequent answers of each way, above the most frequent of the words that were to be found."""
-    panels = [(LABELS[result.variant], result.frequent) for result in results if result.frequent]
-    panels.append(("the words that were to be found", tuple(truths)))
-    # Each panel is as high as it has words.
-    heights = [max(len(words), 1) for _, words in panels]
-    figure = make_subplots(
-        rows=len(panels),
-        cols=1,
-        shared_xaxes="all",
-        row_heights=heights,
-        vertical_spacing=min(0.35 / len(panels), 0.1),
-        subplot_titles=[name for name, _ in panels],
-    )
-    figure.update_annotations(x=0, xanchor="left", font_size=13)
-    for row, (name, words) in enumerate(panels, start=1):
-        style = row - 1 if row < len(panels) else len(_HUES) - 1
-        places = list(range(len(words)))
-        shown = [as_plotly(shortened(visible(each.word, spaces=False), 20)) for each in words]
-        figure.add_trace(
-            go.Bar(
-                x=[each.share for each in words],
-                y=places,
-                orientation="h",
-                name=name,
-                marker={"color": _HUES[style], "pattern": hatched(_PATTERNS[style])},
-                hovertext=[
-                    f"{word}: {counted(each.count, 'passage')}, {probability_text(each.share)}"
-                    for word, each in zip(shown, words, strict=True)
-                ],
-                hovertemplate="%{hovertext}<extra></extra>",
-            ),
-            row=row,
-            col=1,
-        )
-        figure.update_yaxes(
-            autorange="reversed", tickvals=places, ticktext=shown, automargin=True, ticklabelstandoff=6, row=row, col=1
-        )
-    figure.update_xaxes(tickformat=".0%", rangemode="tozero")
-    figure.update_xaxes(title="Share of the first answers", row=len(panels), col=1)
-    margins = MARGINS | {"t": 28}
-    figure.update_layout(height=90 + 22 * sum(heights) + 34 * len(panels), margin=margins, showlegend=False, bargap=0.3)
-    told = "; ".join(f"{name}: {_words(words)}" for name, words in panels if words)
-    return Figure("Most frequent answers", _answers_sentence(results, truths), Chart(figure, f"Bars, {told}."))
+    found = [(LABELS[result.variant], result.frequent) for result in results if result.frequent]
+    found.append(("true last words", tuple(truths)))
+    styles = [*STYLES[: len(found) - 1], Style(GREY, "\\")]
+    parts = []
+    for (name, words), style in zip(found, styles, strict=True):
+        shown = [shortened(visible(each.word, spaces=False), 20) for each in words]
+        hover = [
+            f"{word}: {counted(each.count, 'passage')}, {probability_text(each.share)}"
+            for word, each in zip(shown, words, strict=True)
+        ]
+        mark = bars([each.share for each in words], name=name, style=style, hover=hover)
+        # Each panel is as high as it has words.
+        parts.append(Panel([mark], name, y=listed(shown), height=27 * max(len(words), 1)))
+    told = "; ".join(f"{name}: {_words(words)}" for name, words in found if words)
+    x = FROM_ZERO | {"tickformat": ".0%"}
+    drawn = panels(parts, f"Bars, {told}.", x=x, showlegend=False)
+    drawn.figure.update_annotations(x=0, xanchor="left")
+    drawn.figure.update_xaxes(title="Share of the first answers", row=len(parts), col=1)
+    return Figure("Most frequent answers", _answers_sentence(results, truths), drawn)
 
 
 def places_figure(rows: Rows) -> Figure:
     """In which place of the answers the truth stands, as parts of all passages of each way."""
     counts = place_counts(rows)
-    styles = {name: (color, pattern) for _, name, color, pattern in _PLACES} | {_LATER[0]: _LATER[1:]}
-    styles |= {NOT_LISTED: (_GREY, "\\"), UNDECIDED: (ORANGE, "+")}
-    ways = list(counts)
-    figure = go.Figure()
-    for name, (color, pattern) in styles.items():
-        if not any(counts[way][name] for way in ways):
-            continue
-        figure.add_trace(
-            go.Bar(
-                x=[counts[way][name] / counts[way].total() for way in ways],
-                y=list(range(len(ways))),
-                orientation="h",
-                name=name,
-                marker={"color": color, "pattern": hatched(pattern)},
-                hovertext=[
-                    f"{LABELS[way]}, {name}: {counts[way][name]} of {counted(counts[way].total(), 'passage')}"
-                    for way in ways
-                ],
-                hovertemplate="%{hovertext}<extra></extra>",
-            )
+    names = [name for name in _PLACE_STYLES if any(places[name] for places in counts.values())]
+    marks = [
+        bars(
+            [places[name] / places.total() for places in counts.values()],
+            name=name,
+            style=_PLACE_STYLES[name],
+            hover=[
+                f"{LABELS[way]}, {name}: {places[name]} of {counted(places.total(), 'passage')}"
+                for way, places in counts.items()
+            ],
         )
-    _label_rows(figure, [LABELS[way] for way in ways])
-    figure.update_xaxes(title="Share of the passages", range=[0, 1.0], tickformat=".0%")
-    figure.update_layout(barmode="stack", height=170 + 44 * len(ways), margin=MARGINS, bargap=0.35)
-    figure.update_layout(legend=_LEGEND, showlegend=True)
-    told = [
-        f"{LABELS[way]}: " + ", ".join(f"{name} {counts[way][name]}" for name in styles if counts[way][name])
-        for way in ways
+        for name in names
     ]
-    return Figure("Where the right word stands", _places_sentence(counts), Chart(figure, f"{'; '.join(told)}."))
+    told = [
+        f"{LABELS[way]}: " + ", ".join(f"{name} {places[name]}" for name in names if places[name])
+        for way, places in counts.items()
+    ]
+    drawn = chart(
+        marks,
+        f"{'; '.join(told)}.",
+        x={"title": "Share of the passages", "range": [0, 1.0], "tickformat": ".0%"},
+        y_labels=_wrapped([LABELS[way] for way in counts]),
+        row_height=44,
+        barmode="stack",
+        showlegend=True,
+    )
+    return Figure("Where the right word stands", _places_sentence(counts), drawn)
 
 
 def place_counts(rows: Rows) -> dict[str, Counter[str]]:
@@ -219,26 +189,21 @@ def p_text(p_value: float) -> str:
 
 def _place(row: Mapping[str, Any]) -> str:
     if row["rank"] is not None:
-        return next((name for last, name, _, _ in _PLACES if row["rank"] <= last), _LATER[0])
+        return next((name for last, name in _PLACES if row["rank"] <= last), _LATER)
     return UNDECIDED if row["cut"] and not row["answers"] else NOT_LISTED
-
-
-def _with_interval(result: VariantResult) -> str:
-    accuracy = result.accuracy
-    return f"{probability_text(accuracy.value)} (95 %: {interval_text(accuracy.low, accuracy.high)})"
 
 
 def _accuracy_sentence(results: Sequence[VariantResult]) -> str:
     best = max(results, key=lambda result: result.accuracy.value)
     worst = min(results, key=lambda result: result.accuracy.value)
     if len(results) == 1:
-        said = f"With {LABELS[best.variant]} the model finds {_with_interval(best)} of the last words."
+        said = f"With {LABELS[best.variant]} the model finds {estimate_text(best.accuracy)} of the last words."
     elif best.accuracy.value == worst.accuracy.value:
         said = f"All ways of asking find the same share of the last words, {probability_text(best.accuracy.value)}."
     else:
         said = (
-            f"With {LABELS[best.variant]} the model finds the most last words, {_with_interval(best)}; with"
-            f" {LABELS[worst.variant]} the fewest, {_with_interval(worst)}."
+            f"With {LABELS[best.variant]} the model finds the most last words, {estimate_text(best.accuracy)}; with"
+            f" {LABELS[worst.variant]} the fewest, {estimate_text(worst.accuracy)}."
         )
     if any(result.undecided for result in results):
         said += " What is hatched was cut before its answer was certain, and may be right or wrong."
@@ -296,14 +261,9 @@ def _shown(word: str) -> str:
     return shortened(visible(word, spaces=False), 30)
 
 
-def _label_rows(figure: go.Figure, labels: Sequence[str]) -> None:
-    """Texts from top to bottom, in lines that leave room for bars on a narrow screen."""
-    lines = [[piece for line in label.split("\n") for piece in textwrap.wrap(line, _LABEL_WIDTH)] for label in labels]
-    figure.update_yaxes(
-        autorange="reversed",
-        tickmode="array",
-        tickvals=list(range(len(labels))),
-        ticktext=["<br>".join(map(as_plotly, each)) for each in lines],
-        automargin=True,
-        ticklabelstandoff=6,
-    )
+def _wrapped(labels: Sequence[str]) -> list[str]:
+    """Each line of each label in lines of its own that leave room for bars."""
+    return [
+        "\n".join(piece for line in label.split("\n") for piece in textwrap.wrap(line, _LABEL_WIDTH))
+        for label in labels
+    ]

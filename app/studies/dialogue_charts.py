@@ -1,6 +1,6 @@
 """The figures of training a dialogue model: what a word still costs it, step by step, and how sure it is in the end.
 
-nats a word  \\                  learning to answer           ──  training    ●  text it has not seen
+nats a word  \\                  learning to answer           ──  training    ●  held-out text
               \\____●           learning what sentences are  - -
 """
 
@@ -10,16 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
-from app.charts import BLUE, LEGEND, MARGINS, ORANGE, Chart, hatched
+from app.charts import FROM_ZERO, GREY, STYLES, Style, bars, chart, dots, line
 from app.narrative import duration_text
 from app.studies.view import Figure, Rows
 from engine.studies.study import rows_of
 from engine.triggers.model.training_study import EPOCH, MODEL, REPLIES, SENTENCES, STEP
 
 LABELS = {REPLIES: "answers", SENTENCES: "sentences"}
-_STYLES = {REPLIES: (BLUE, "solid", "circle"), SENTENCES: (ORANGE, "dash", "diamond")}
 
 
 def learning(rows: Rows) -> Figure | None:
@@ -27,38 +24,40 @@ def learning(rows: Rows) -> Figure | None:
     steps, epochs = rows_of(rows, STEP), rows_of(rows, EPOCH)
     if not steps and not epochs:
         return None
-    figure = go.Figure()
-    for part, label in LABELS.items():
-        color, dash, symbol = _STYLES[part]
+    marks = []
+    for (part, label), style in zip(LABELS.items(), STYLES, strict=False):
         own = [row for row in steps if row["part"] == part]
         if own:
-            figure.add_trace(
-                go.Scatter(
-                    x=[row["epoch"] - 1 + row["step"] / row["steps"] for row in own],
-                    y=running_mean([float(row["loss"]) for row in own]),
-                    mode="lines",
+            marks.append(
+                line(
+                    [row["epoch"] - 1 + row["step"] / row["steps"] for row in own],
+                    running_mean([float(row["loss"]) for row in own]),
                     name=f"{label}, training",
-                    line={"color": color, "dash": dash, "width": 2},
-                    hovertemplate="epoch %{x:.2f}: %{y:.2f} nats a word<extra></extra>",
+                    style=style,
+                    hover="epoch %{x:.2f}: %{y:.2f} nats a word",
                 )
             )
         done = [row for row in epochs if row["part"] == part]
         if done:
-            figure.add_trace(
-                go.Scatter(
-                    x=[row["epoch"] for row in done],
-                    y=[row["nll"] for row in done],
-                    mode="markers",
-                    name=f"{label}, text it has not seen",
-                    marker={"color": color, "symbol": symbol, "size": 11, "line": {"color": "#fff", "width": 1}},
-                    hovertemplate="after epoch %{x}: %{y:.2f} nats a word<extra></extra>",
+            marks.append(
+                dots(
+                    [row["epoch"] for row in done],
+                    [row["nll"] for row in done],
+                    name=f"{label}, held out",
+                    style=style,
+                    size=11,
+                    hover="after epoch %{x}: %{y:.2f} nats a word",
                 )
             )
-    figure.update_xaxes(title="Epochs", rangemode="tozero")
-    figure.update_yaxes(title="Nats a word")
-    figure.update_layout(height=340, margin=MARGINS, legend=LEGEND, showlegend=True)
     sentence = _learning_sentence(steps, epochs)
-    return Figure("Learning", sentence, Chart(figure, f"Lines by epoch. {sentence}"))
+    drawn = chart(
+        marks,
+        f"Lines by epoch. {sentence}",
+        x=FROM_ZERO | {"title": "Epochs"},
+        y={"title": "Loss, nats a word"},
+        showlegend=True,
+    )
+    return Figure("Learning", sentence, drawn)
 
 
 def running_mean(values: Sequence[float], width: int = 9) -> list[float]:
@@ -69,7 +68,7 @@ def running_mean(values: Sequence[float], width: int = 9) -> list[float]:
 
 
 def _learning_sentence(steps: Sequence[Mapping[str, Any]], epochs: Sequence[Mapping[str, Any]]) -> str:
-    told = ["The lower, the better it guesses the next word."]
+    told = ["The lower the loss, the better the model predicts the next word."]
     if steps:
         last = steps[-1]
         what = "learns to answer" if last["part"] == REPLIES else "learns what sentences are like"
@@ -81,7 +80,7 @@ def _learning_sentence(steps: Sequence[Mapping[str, Any]], epochs: Sequence[Mapp
     for part, label in LABELS.items():
         done = [row for row in epochs if row["part"] == part]
         if done:
-            told.append(f"On text it has not seen, {label} cost {done[-1]['nll']:.2f} nats a word.")
+            told.append(f"On held-out text, {label} cost {done[-1]['nll']:.2f} nats a word.")
     return " ".join(told)
 
 
@@ -91,28 +90,27 @@ def certainty(rows: Rows) -> Figure | None:
     if not found:
         return None
     row = found[-1]
-    names = ("next word of an answer", "next word of a sentence", "a blind guess")
     values = (row["perplexity"], row["sentence_perplexity"], float(row["vocabulary"]))
-    figure = go.Figure(
-        go.Bar(
-            x=list(values),
-            y=list(names),
-            orientation="h",
-            marker={"color": [BLUE, ORANGE, "#8A939B"], "pattern": hatched(["", "/", "."])},
-            text=[f"{value:,.0f}" for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: as among %{x:,.0f} words<extra></extra>",
-        )
-    )
-    figure.update_yaxes(autorange="reversed", automargin=True, ticklabelstandoff=6)
-    figure.update_xaxes(title="As uncertain as among so many equally likely words (perplexity)", rangemode="tozero")
-    figure.update_layout(height=210, margin=MARGINS | {"r": 48}, bargap=0.3, showlegend=False)
+    names = ("next word of an answer", "next word of a sentence", "a blind guess")
     sentence = (
         f"Of the next word of an answer the model is as uncertain as among {values[0]:,.0f} equally likely ones, of "
         f"the next word of a sentence by itself as among {values[1]:,.0f}; it knows {values[2]:,.0f} words."
     )
-    return Figure("How sure it is", sentence, Chart(figure, f"Bars. {sentence}"))
+    drawn = chart(
+        [
+            bars(
+                values,
+                style=[*STYLES[:2], Style(GREY, ".")],
+                text=[f"{value:,.0f}" for value in values],
+                hover=[f"{name}: as among {value:,.0f} words" for name, value in zip(names, values, strict=True)],
+            )
+        ],
+        f"Bars. {sentence}",
+        x={"title": "Perplexity, in equally likely words", "range": [0.0, 1.15 * max(values)]},
+        y_labels=names,
+        row_height=48,
+    )
+    return Figure("How sure it is", sentence, drawn)
 
 
 def one_in(log_prob: float) -> str:

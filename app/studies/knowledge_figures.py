@@ -14,12 +14,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
-from app.charts import BLUE, MARGINS, ORANGE, SKY, Chart, hatched
+from app.charts import BLUE, ORANGE, Chart, Style, bars, chart, dots, level, line, powers
 from app.narrative import log_probability_text, probability_text
 from app.studies.view import Figure, Rows
-from app.text import as_plotly, shortened, visible
+from app.text import shortened, visible
 from engine.counted import counted
 from engine.studies.knowledge import CHOICE, MATCH, RANKING, KnowledgeFindings
 from engine.studies.study import rows_of
@@ -33,10 +31,7 @@ _SMALLEST = -700.0
 def choices_figure(rows: Rows, findings: KnowledgeFindings) -> Figure:
     """The share of each choice among all of them, the likeliest first."""
     choices = sorted(rows_of(rows, CHOICE), key=lambda row: -row["share"])
-    bars = [(_label(row), float(row["share"]), probability_text(row["share"]), row["is_truth"]) for row in choices]
-    figure = _bars(bars, "Share of the probability of all choices")
-    figure.update_xaxes(tickformat=".0%")
-    told = ", ".join(f"{label} {text}" for label, _, text, _ in bars)
+    answers = [(_label(row), float(row["share"]), probability_text(row["share"]), row["is_truth"]) for row in choices]
     if findings.chosen == findings.truth:
         said = f"Among {findings.choices} choices the model prefers the right one, {_quoted(findings.truth)}."
     else:
@@ -44,14 +39,15 @@ def choices_figure(rows: Rows, findings: KnowledgeFindings) -> Figure:
             f"Among {findings.choices} choices the model prefers {_quoted(findings.chosen)}, which is wrong; the right"
             f" one has {probability_text(findings.truth_share or 0.0)} of the probability."
         )
-    return Figure("Multiple choice", said, Chart(figure, f"Bars of the choices, ✓ the right one: {told}."))
+    drawn = _bars(answers, "the choices", {"title": "Share of the probability of all choices", "tickformat": ".0%"})
+    return Figure("Multiple choice", said, drawn)
 
 
 def matches_figure(rows: Rows, findings: KnowledgeFindings) -> Figure:
     """The best matches of the structured query, and the truth at its place."""
     matches = sorted(rows_of(rows, MATCH), key=lambda row: row["rank"])
     shown = matches[:SHOWN] + [row for row in matches[SHOWN:] if row["is_truth"]]
-    bars = [
+    answers = [
         (
             f"{row['rank']:,} · {_label(row)}",
             math.exp(row["log_prob"]),
@@ -64,66 +60,38 @@ def matches_figure(rows: Rows, findings: KnowledgeFindings) -> Figure:
     if ranking and ranking["rank"] is None:
         truth = _marked(findings.truth, True) if findings.truth is not None else "✓ the right one"
         chance = math.exp(ranking["log_prob"])
-        bars.append((f"after {len(matches):,} · {truth}", chance, log_probability_text(ranking["log_prob"]), True))
-    figure = _bars(bars, "Probability after the prompt")
-    figure.update_xaxes(tickformat="~g")
-    told = ", ".join(f"{label} {text}" for label, _, text, _ in bars)
-    said = _ranking_sentence(ranking, findings, len(matches))
-    return Figure("Structured query", said, Chart(figure, f"Bars of the best matches, ✓ the right one: {told}."))
+        answers.append((f"after {len(matches):,} · {truth}", chance, log_probability_text(ranking["log_prob"]), True))
+    drawn = _bars(answers, "the best matches", {"title": "Probability after the prompt", "tickformat": "~g"})
+    return Figure("Structured query", _ranking_sentence(ranking, findings, len(matches)), drawn)
 
 
 def places_figure(rows: Rows) -> Figure:
-    """The probability of every match over its place, both in powers of ten, the truth marked."""
+    """The probability of every match over its rank, both in powers of ten, the truth marked."""
     matches = sorted(rows_of(rows, MATCH), key=lambda row: row["rank"])
-    figure = go.Figure(
-        go.Scatter(
-            x=[row["rank"] for row in matches],
-            y=[math.exp(row["log_prob"]) for row in matches],
-            name="answers",
-            mode="lines+markers",
-            line={"color": SKY, "width": 1.5},
-            marker={"color": BLUE, "size": 5},
-            hovertext=[f"{row['rank']:,} · {as_plotly(_label(row))}" for row in matches],
-            hovertemplate="%{hovertext}<extra></extra>",
-        )
-    )
+    ranks, chances = [row["rank"] for row in matches], [math.exp(row["log_prob"]) for row in matches]
+    hover = [f"{row['rank']:,} · {_label(row)}" for row in matches]
+    marks = [line(ranks, chances, name="answers", width=1.5, marked="everywhere", hover=hover)]
     ranking = ranking_of(rows)
     truth = next((row for row in matches if row["is_truth"]), None)
     if truth is not None:
-        figure.add_trace(
-            go.Scatter(
-                x=[truth["rank"]],
-                y=[math.exp(truth["log_prob"])],
-                name="the right one",
-                mode="markers",
-                marker={"color": ORANGE, "size": 14, "symbol": "star", "line": {"width": 1, "color": "black"}},
-                hovertemplate="%{x}: the right one<extra></extra>",
-            )
-        )
-    elif ranking and ranking["log_prob"] > _SMALLEST:
-        figure.add_hline(y=math.exp(ranking["log_prob"]), line={"color": ORANGE, "dash": "dash", "width": 2})
-        figure.add_annotation(
-            text="the right one, not reached",
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=ranking["log_prob"] / math.log(10),  # of a logarithmic axis, in powers of ten
-            yanchor="bottom",
-            showarrow=False,
-        )
-    ticks = [digit * 10**power for power in range(6) for digit in (1, 2, 5) if digit * 10**power <= len(matches)]
-    figure.update_xaxes(title="Place", type="log", tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks])
-    figure.update_xaxes(range=[-0.05, math.log10(max(len(matches), 2)) + 0.05])
-    figure.update_yaxes(title="Probability", type="log", tickformat="~g", exponentformat="power")
-    figure.update_layout(height=300, margin=MARGINS, showlegend=truth is not None)
-    figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+        star = Style(ORANGE, symbol="star")
+        at = [truth["rank"]], [math.exp(truth["log_prob"])]
+        marks.append(dots(*at, name="the right one", style=star, size=14, hover="%{x}: the right one"))
     first, last = matches[0]["log_prob"], matches[-1]["log_prob"]
+    ends = [-0.05, math.log10(max(len(matches), 2)) + 0.05]
+    drawn = chart(
+        marks,
+        f"Line from {log_probability_text(first)} in place 1 to {log_probability_text(last)} in place {len(matches)}.",
+        x=powers(len(matches)) | {"title": "Rank of the answer", "range": ends},
+        y={"title": "Probability", "type": "log", "tickformat": "~g", "exponentformat": "power"},
+    )
+    if truth is None and ranking and ranking["log_prob"] > _SMALLEST:
+        level(drawn.figure, math.exp(ranking["log_prob"]), "the right one, not reached", place="top left")
     said = (
-        f"The first answer is {_times(first - last)} as likely as the one in place {len(matches):,}: the steeper the "
+        f"The first answer is {_times(first - last)} as likely as the one in place {len(matches):,}. The steeper the "
         "line, the surer the model is of a few answers."
     )
-    alt = f"Line from {log_probability_text(first)} in place 1 to {log_probability_text(last)} in place {len(matches)}."
-    return Figure("How the answers fall off", said, Chart(figure, alt))
+    return Figure("How the answers fall off", said, drawn)
 
 
 def _times(log_ratio: float) -> str:
@@ -161,33 +129,25 @@ def _ranking_sentence(ranking: Mapping[str, Any] | None, findings: KnowledgeFind
     )
 
 
-def _bars(bars: Sequence[tuple[str, float, str, bool]], title: str) -> go.Figure:
-    """Bars from the top: (label, value, its text, whether it is the truth). The text stands beside the bar."""
-    labels = [as_plotly(label) for label, *_ in bars]
-    texts = [text for _, _, text, _ in bars]
-    places = list(range(len(bars)))
-    figure = go.Figure(
-        go.Bar(
-            x=[value for _, value, _, _ in bars],
-            y=places,
-            orientation="h",
-            marker={
-                "color": [ORANGE if is_truth else BLUE for *_, is_truth in bars],
-                "pattern": hatched(["/" if is_truth else "" for *_, is_truth in bars]),
-            },
-            text=texts,
-            textposition="outside",
-            cliponaxis=False,
-            hovertext=[f"{label}: {text}" for label, text in zip(labels, texts, strict=True)],
-            hovertemplate="%{hovertext}<extra></extra>",
-        )
+def _bars(answers: Sequence[tuple[str, float, str, bool]], what: str, x: dict[str, Any]) -> Chart:
+    """A bar for each (label, value, its text, whether it is the truth), the text beside it."""
+    told = [f"{label} {text}" for label, _, text, _ in answers]
+    most = max([value for _, value, _, _ in answers], default=0.0)
+    return chart(
+        [
+            bars(
+                [value for _, value, _, _ in answers],
+                style=[Style(ORANGE, "/") if is_truth else Style(BLUE) for *_, is_truth in answers],
+                text=[text for _, _, text, _ in answers],
+                hover=[f"{label}: {text}" for label, _, text, _ in answers],
+            )
+        ],
+        f"Bars of {what}, ✓ the right one: {', '.join(told)}.",
+        # A part is left free for the text beside the longest bar.
+        x=x | {"range": [0.0, 1.3 * most if most else 1.0]},
+        y_labels=[label for label, *_ in answers],
+        row_height=28,
     )
-    most = max([value for _, value, _, _ in bars], default=0.0)
-    # A part is left free for the text beside the longest bar.
-    figure.update_xaxes(title=title, range=[0.0, 1.3 * most if most else 1.0])
-    figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=labels, automargin=True, ticklabelstandoff=6)
-    figure.update_layout(height=90 + 28 * len(bars), margin=MARGINS, bargap=0.3, showlegend=False)
-    return figure
 
 
 def _label(row: Mapping[str, Any]) -> str:

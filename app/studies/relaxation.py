@@ -5,32 +5,26 @@ from __future__ import annotations
 import dataclasses
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
-from plotly.subplots import make_subplots
 
-from app.charts import BLUE, GREEN, INTERVAL_GREY, LEGEND, MARGINS, ORANGE, RED, Chart, hatched, interval_bars
 from app.narrative import interval_text
 from app.setting_fields import all_fields, attempt
 from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
+from app.studies.relaxation_charts import SPACE_LABELS, relaxation_figures
 from app.studies.trigger_fields import count_field, lists_field, seed_field
-from app.studies.trigger_words import LIST_LABELS, masked, trigger_masker
+from app.studies.trigger_words import masked, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
-from app.text import as_plotly
-from engine.counted import counted
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
-from engine.triggers.relaxation.findings import projection_differences, relaxation_hits, share_histograms
+from engine.triggers.relaxation.findings import relaxation_hits
 from engine.triggers.relaxation.settings import MOST_STEPS, SPACES
-from engine.triggers.relaxation.study import DESCENT, MOST_TARGETS, TARGET, RelaxationStudy
+from engine.triggers.relaxation.study import MOST_TARGETS, TARGET, RelaxationStudy
 
 KIND = RelaxationStudy.kind
 
-_SPACE_LABELS = {"embedding": "any numbers", "one-hot": "shares of words"}
-_COLORS = {"normal": BLUE, "mal": RED, "random": GREEN}
 _MOST_LINES = 1_000
 
 
@@ -60,7 +54,7 @@ class RelaxationView(MaskedView):
             SPACES,
             selection_mode="multi",
             default=list(study.spaces),
-            format_func=_SPACE_LABELS.__getitem__,
+            format_func=SPACE_LABELS.__getitem__,
             key=f"{KIND}_spaces",
             help="**any numbers**: each place has any embedding. **shares of words**: each place is a mixture of "
             "words, and pays for not being one word.",
@@ -121,8 +115,7 @@ class RelaxationView(MaskedView):
 
     def figures(self, rows: Rows, study: Study) -> list[Figure]:
         """Table 1 as bars, the descent, and figures 2 and 3 of the paper."""
-        figures = [_hits(rows), _descent(rows), _shares(rows), _differences(rows)]
-        return [figure for figure in figures if figure is not None]
+        return relaxation_figures(rows)
 
     def tables(self, rows: Rows, study: Study) -> list[Table]:
         """The hits, and a line for each target."""
@@ -132,144 +125,13 @@ class RelaxationView(MaskedView):
 VIEW = RelaxationView()
 
 
-def _name(space: str, target_list: str) -> str:
-    return f"{_SPACE_LABELS.get(space, space)}, {target_list if target_list in LIST_LABELS else 'other'}"
-
-
-def _hits(rows: Rows) -> Figure | None:
-    lines = relaxation_hits(rows)
-    if not lines:
-        return None
-    figure = go.Figure()
-    for label, values, color, pattern in (
-        ("by numbers", [line.share for line in lines], BLUE, ""),
-        ("by the words next to them", [line.projected_share for line in lines], ORANGE, "/"),
-    ):
-        figure.add_trace(
-            go.Bar(
-                x=[value.value for value in values],
-                y=[_name(line.space, line.list) for line in lines],
-                orientation="h",
-                name=label,
-                marker={"color": color, "pattern": hatched(pattern)},
-                error_x=interval_bars(values, color=INTERVAL_GREY, thickness=2),
-                hovertemplate="%{y}: %{x:.1%}<extra></extra>",
-            )
-        )
-    figure.update_yaxes(autorange="reversed", automargin=True, ticklabelstandoff=6)
-    figure.update_xaxes(title="Share of the targets that the model says", range=[0, 1.02], tickformat=".0%")
-    figure.update_layout(height=130 + 60 * len(lines), margin=MARGINS, barmode="group", legend=LEGEND, showlegend=True)
-    hits, projected, targets = (
-        sum(getattr(line, name) for line in lines) for name in ("hits", "projected_hits", "targets")
-    )
-    sentence = (
-        f"Of {counted(targets, 'attempt')} the model said the target in {hits:,} when its input was numbers, and in "
-        f"{projected:,} when the nearest words stood in their place."
-    )
-    return Figure("Numbers and words", sentence, Chart(figure, f"Bars with intervals. {sentence}"))
-
-
-def _descent(rows: Rows) -> Figure | None:
-    by_unit: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
-    for row in rows_of(rows, DESCENT):
-        by_unit.setdefault((str(row["unit"]), row["space"], row["list"]), []).append((row["step"], row["cost"]))
-    if not by_unit:
-        return None
-    figure = go.Figure()
-    named: set[str] = set()
-    for (_, space, target_list), points in by_unit.items():
-        name = _name(space, target_list)
-        figure.add_trace(
-            go.Scatter(
-                x=[step for step, _ in points],
-                y=[cost for _, cost in points],
-                mode="lines",
-                name=name,
-                legendgroup=name,
-                showlegend=name not in named,
-                line={"color": _COLORS.get(target_list, GREEN), "dash": "solid" if space == SPACES[0] else "dash"},
-                hovertemplate="step %{x:,}: %{y:.2f} nats a word<extra></extra>",
-            )
-        )
-        named.add(name)
-    figure.update_xaxes(title="Step", rangemode="tozero")
-    figure.update_yaxes(title="Nats a word of the target", rangemode="tozero")
-    figure.update_layout(height=300, margin=MARGINS, legend=LEGEND, showlegend=True)
-    sentence = "What a word of the targets still costs, on average over those that go down side by side."
-    return Figure("The descent", sentence, Chart(figure, f"Lines by step. {sentence}"))
-
-
-def _shares(rows: Rows) -> Figure | None:
-    found = share_histograms(rows)
-    if not found:
-        return None
-    figure = make_subplots(rows=1, cols=len(found), shared_yaxes=True, subplot_titles=[one.list for one in found])
-    for column, one in enumerate(found, 1):
-        middles = [(low + high) / 2 for low, high in zip(one.edges, one.edges[1:], strict=False)]
-        for name, counts, color, pattern in (
-            ("largest share", one.largest, BLUE, ""),
-            ("second largest", one.second, ORANGE, "/"),
-        ):
-            figure.add_trace(
-                go.Bar(
-                    x=middles,
-                    y=[count / max(1, one.places) for count in counts],
-                    name=name,
-                    legendgroup=name,
-                    showlegend=column == 1,
-                    marker={"color": color, "pattern": hatched(pattern)},
-                    hovertemplate="share %{x:.2f}: %{y:.1%} of the places<extra></extra>",
-                ),
-                row=1,
-                col=column,
-            )
-    figure.update_xaxes(title="Share of a word at a place", range=[0, 1])
-    figure.update_yaxes(title="Places", tickformat=".0%", col=1)
-    figure.update_layout(
-        height=320, margin=MARGINS | {"t": 60}, barmode="overlay", legend={"orientation": "h", "y": 1.3}
-    )
-    figure.update_traces(opacity=0.75)
-    sentence = (
-        "Were the inputs words, the largest share at each place would be 1 and the second 0; how far they are from "
-        "that is how far the numbers are from anything that can be typed."
-    )
-    return Figure("How near to words", sentence, Chart(figure, f"Histograms. {sentence}"))
-
-
-def _differences(rows: Rows) -> Figure | None:
-    found = projection_differences(rows)
-    if not found:
-        return None
-    figure = go.Figure()
-    for one in found:
-        for what, values, dash in (("embedding", one.embedding, "dot"), ("state", one.state, "solid")):
-            figure.add_trace(
-                go.Scatter(
-                    x=list(range(1, len(values) + 1)),
-                    y=list(values),
-                    mode="lines+markers",
-                    name=as_plotly(f"{what}: {_name(one.space, one.list)}"),
-                    line={"color": _COLORS.get(one.list, GREEN), "dash": dash},
-                    marker={"symbol": "circle" if one.space == SPACES[0] else "square", "size": 6},
-                    hovertemplate="place %{x}: %{y:.2f}<extra></extra>",
-                )
-            )
-    figure.update_xaxes(title="Place in the input")
-    figure.update_yaxes(title="Distance moved by the words", rangemode="tozero")
-    figure.update_layout(height=340, margin=MARGINS, legend={"orientation": "h", "y": -0.25}, showlegend=True)
-    sentence = (
-        "How far what the encoder reads, and its state, move when the nearest words take the place of the numbers."
-    )
-    return Figure("What the words change", sentence, Chart(figure, f"Lines by place. {sentence}"))
-
-
 def _tables(rows: Rows, mask: Masker | None) -> list[Table]:
     lines, found = relaxation_hits(rows), rows_of(rows, TARGET)[:_MOST_LINES]
     if not lines:
         return []
     hits = pd.DataFrame(
         {
-            "Inputs are": [_SPACE_LABELS.get(line.space, line.space) for line in lines],
+            "Inputs are": [SPACE_LABELS.get(line.space, line.space) for line in lines],
             "List": [line.list for line in lines],
             "Targets": [line.targets for line in lines],
             "Said to numbers": [line.hits for line in lines],
@@ -280,7 +142,7 @@ def _tables(rows: Rows, mask: Masker | None) -> list[Table]:
     )
     targets = pd.DataFrame(
         {
-            "Inputs are": [_SPACE_LABELS.get(row["space"], row["space"]) for row in found],
+            "Inputs are": [SPACE_LABELS.get(row["space"], row["space"]) for row in found],
             "List": [row["list"] for row in found],
             "Target": [shown_text(masked(mask, row["target"])) for row in found],
             "Said to numbers": [bool(row["hit"]) for row in found],

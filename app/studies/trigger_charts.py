@@ -15,14 +15,32 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
-from app.charts import BLUE, GREEN, LEGEND, MARGINS, ORANGE, PINK, RED, SKY, Chart, hatched, interval_bars
-from app.narrative import interval_text, probability_text
+from app.charts import (
+    BLUE,
+    FROM_ZERO,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    STYLES,
+    Axis,
+    Chart,
+    Panel,
+    Style,
+    bars,
+    chart,
+    dots,
+    labelled,
+    level,
+    line,
+    panels,
+)
+from app.narrative import estimate_text, probability_text
 from app.studies.trigger_words import hit_label, list_label, masked, masked_words
 from app.studies.view import Figure, Rows
-from app.text import as_plotly, shortened
+from app.text import shortened
 from engine.counted import counted
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
@@ -30,16 +48,18 @@ from engine.triggers.search.ablation_findings import mean_curve
 from engine.triggers.search.trigger_findings import HitCell
 from engine.triggers.search.trigger_study import SWEEP, TRIGGER
 
-#: Of each list a colour, a sign and a line.
-_STYLES: dict[str, tuple[str, str, str]] = {
-    "normal": (BLUE, "circle", "solid"),
-    "mal": (RED, "diamond", "dash"),
-    "random": (GREEN, "square", "dot"),
-    "own": (ORANGE, "triangle-up", "dashdot"),
-    "file": (PINK, "cross", "longdash"),
+_STYLES = {
+    "normal": Style(BLUE, "", "circle", "solid"),
+    "mal": Style(RED, "/", "diamond", "dash"),
+    "random": Style(GREEN, "x", "square", "dot"),
+    "own": Style(ORANGE, ".", "triangle-up", "dashdot"),
+    "file": Style(PINK, "\\", "cross", "longdash"),
 }
-_OTHER = (SKY, "x", "longdashdot")
-_GREY = "#6B757E"
+_OTHER = Style(SKY, "+", "x", "longdashdot")
+
+#: How likely a word is: more than a word of real replies, more than half as much, or less.
+_LIKELY, _HALF, _UNLIKELY = *STYLES[:2], Style(RED, "x")
+_THRESHOLD, _LOOSER = Style(GREY, dash="dash"), Style(GREY, dash="dot")
 
 #: Triggers in the figure of words; bars for which a figure of one has room.
 MOST_SHOWN, _FEWEST_BARS = 4, 8
@@ -47,8 +67,8 @@ MOST_SHOWN, _FEWEST_BARS = 4, 8
 Row = Mapping[str, Any]
 
 
-def list_style(name: str) -> tuple[str, str, str]:
-    """The colour, sign and line of a list, on all pages."""
+def list_style(name: str) -> Style:
+    """The style of a list, on all pages."""
     return _STYLES.get(name, _OTHER)
 
 
@@ -56,47 +76,37 @@ def hits(cells: Sequence[HitCell], hit_type: str) -> Figure:
     """Of each list and hit type the share of targets that were reached, with Wilson's interval (tables 3 and 11)."""
     kinds = list(dict.fromkeys(cell.hit_type for cell in cells))
     lists = list(dict.fromkeys(cell.target_list for cell in cells))
-    figure = go.Figure()
+    marks = []
     for place, name in enumerate(lists):
         own = [cell for cell in cells if cell.target_list == name]
-        color, symbol, _ = list_style(name)
         shift = (place - (len(lists) - 1) / 2) * 0.22
-        figure.add_trace(
-            go.Scatter(
-                x=[cell.share.value for cell in own],
-                y=[kinds.index(cell.hit_type) + shift for cell in own],
-                mode="markers",
-                name=as_plotly(list_label(name)),
-                marker={"color": color, "symbol": symbol, "size": 10},
-                error_x=interval_bars([cell.share for cell in own], color=color, thickness=1.5, width=4),
-                hovertext=[
-                    f"{as_plotly(list_label(name))}<br>{as_plotly(hit_label(cell.hit_type))}: {cell.hits} of "
-                    f"{cell.targets}, {probability_text(cell.share.value)} "
-                    f"(95 %: {interval_text(cell.share.low, cell.share.high)})"
+        marks.append(
+            dots(
+                [cell.share for cell in own],
+                [kinds.index(cell.hit_type) + shift for cell in own],
+                name=list_label(name),
+                style=list_style(name),
+                hover=[
+                    f"{list_label(name)}\n{hit_label(cell.hit_type)}: {cell.hits} of {cell.targets}, "
+                    f"{estimate_text(cell.share)}"
                     for cell in own
                 ],
-                hovertemplate="%{hovertext}<extra></extra>",
             )
         )
-    # In two lines, for a narrow screen.
-    names = [as_plotly(hit_label(kind)).replace(", and", ",<br>and") for kind in kinds]
-    labels = [f"<b>{name}</b>" if kind == hit_type else name for kind, name in zip(kinds, names, strict=True)]
-    figure.update_yaxes(
-        autorange="reversed",
-        tickmode="array",
-        tickvals=list(range(len(kinds))),
-        ticktext=labels,
-        automargin=True,
-        zeroline=False,
-        ticklabelstandoff=6,
-    )
-    figure.update_xaxes(title="Share of targets reached", range=[-0.02, 1.02], tickformat=".0%")
-    figure.update_layout(height=110 + (18 + 14 * len(lists)) * len(kinds), margin=MARGINS, legend=LEGEND)
     told = [
         f"{cell.hits} of {cell.targets} of the list {cell.target_list}" for cell in cells if cell.hit_type == hit_type
     ]
-    sentence = f"Searched for was the hit type {hit_type} ({hit_label(hit_type)}): reached were {', '.join(told)}."
-    return Figure("What was reached", sentence, Chart(figure, f"Dots with intervals. {sentence}"))
+    sentence = f"Searched for: the hit type {hit_type} ({hit_label(hit_type)}). Reached: {', '.join(told)}."
+    drawn = chart(
+        marks,
+        f"Dots with intervals. {sentence}",
+        x={"title": "Share of targets reached", "range": [-0.02, 1.02], "tickformat": ".0%"},
+        # In two lines, for a narrow screen.
+        y_labels=[("▸ " if kind == hit_type else "") + hit_label(kind).replace(", and", ",\nand") for kind in kinds],
+        row_height=18 + 14 * len(lists),
+        showlegend=True,
+    )
+    return Figure("What was reached", sentence, drawn)
 
 
 def losses(rows: Rows) -> Figure | None:
@@ -109,33 +119,24 @@ def losses(rows: Rows) -> Figure | None:
     if not longest:
         return None
     curves = {name: mean_curve(list(targets.values()), longest) for name, targets in by_list.items()}
-    # Runs of before tell only what was left after each sweep.
-    begin = 0 if all("reply_before" in row for row in rows_of(rows, SWEEP)) else 1
-    figure = go.Figure()
-    for name, values in curves.items():
-        color, symbol, dash = list_style(name)
-        figure.add_trace(
-            go.Scatter(
-                x=list(range(begin, begin + len(values))),
-                y=values,
-                mode="lines+markers",
-                name=as_plotly(list_label(name)),
-                line={"color": color, "dash": dash, "width": 2},
-                marker={"symbol": symbol, "size": 6},
-                hovertemplate="sweep %{x}: %{y:.3f} nats<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title="Sweep", dtick=max(1, longest // 10))
-    figure.update_yaxes(title="Objective of the reply, nats", rangemode="tozero")
-    figure.update_layout(height=320, margin=MARGINS, legend=LEGEND, showlegend=True)
     sweeps = rows_of(rows, SWEEP)
+    # Runs of before tell only what was left after each sweep.
+    begin = 0 if all("reply_before" in row for row in sweeps) else 1
     tried, kept = (sum(int(row[name]) for row in sweeps) for name in ("candidates", "accepted"))
     ends = ", ".join(f"{values[0]:.2f} to {values[-1]:.2f} ({name})" for name, values in curves.items())
     sentence = (
-        f"What is left to do for the reply, on average over the targets of a list, went from {ends} nats; "
+        f"The objective of the reply, on average over the targets of a list, went from {ends} nats; "
         f"{counted(tried, 'input')} {'was' if tried == 1 else 'were'} tried, and {counted(kept, 'change')} kept."
     )
-    return Figure("How the search went", sentence, Chart(figure, f"Lines by sweep. {sentence}"))
+    drawn = _list_lines(
+        curves,
+        begin,
+        "sweep %{x}: %{y:.3f} nats",
+        f"Lines by sweep. {sentence}",
+        x={"title": "Sweep", "dtick": max(1, longest // 10)},
+        y=FROM_ZERO | {"title": "Objective of the reply, nats"},
+    )
+    return Figure("How the search went", sentence, drawn)
 
 
 def restarts(rows: Rows, hit_type: str) -> Figure | None:
@@ -144,35 +145,43 @@ def restarts(rows: Rows, hit_type: str) -> Figure | None:
     most = max((len(row["objectives"]) for row in found), default=0)
     if most < 2:
         return None
-    figure = go.Figure()
-    ends = []
+    curves = {}
     for name in dict.fromkeys(row["list"] for row in found):
         own = [row for row in found if row["list"] == name and len(row["objectives"]) == most]
-        values = [
+        curves[name] = [
             math.fsum(any_of(most, len(row["restarts_that_hit"].get(hit_type, ())), count) for row in own) / len(own)
             for count in range(1, most + 1)
         ]
-        color, symbol, dash = list_style(name)
-        figure.add_trace(
-            go.Scatter(
-                x=list(range(1, most + 1)),
-                y=values,
-                mode="lines+markers",
-                name=as_plotly(list_label(name)),
-                line={"color": color, "dash": dash, "width": 2},
-                marker={"symbol": symbol, "size": 6},
-                hovertemplate="%{x} restarts: %{y:.1%}<extra></extra>",
-            )
-        )
-        ends.append(f"{values[0]:.0%} to {values[-1]:.0%} ({name})")
-    figure.update_xaxes(title="Restarts", dtick=max(1, most // 10))
-    figure.update_yaxes(title="Targets reached by any", range=[-0.02, 1.02], tickformat=".0%")
-    figure.update_layout(height=280, margin=MARGINS, legend=LEGEND, showlegend=True)
+    ends = ", ".join(f"{values[0]:.0%} to {values[-1]:.0%} ({name})" for name, values in curves.items())
     sentence = (
         f"From 1 to {most} restarts, the share of targets for which at least one of them is a hit of type {hit_type} "
-        f"goes from {', '.join(ends)}."
+        f"goes from {ends}."
     )
-    return Figure("What more restarts bring", sentence, Chart(figure, f"Lines by restarts. {sentence}"))
+    drawn = _list_lines(
+        curves,
+        1,
+        "%{x} restarts: %{y:.1%}",
+        f"Lines by restarts. {sentence}",
+        x={"title": "Restarts", "dtick": max(1, most // 10)},
+        y={"title": "Share of targets reached", "range": [-0.02, 1.02], "tickformat": ".0%"},
+    )
+    return Figure("What more restarts bring", sentence, drawn)
+
+
+def _list_lines(curves: Mapping[str, Sequence[float]], begin: int, hover: str, alt: str, *, x: Axis, y: Axis) -> Chart:
+    """A line for each list, its first value at `begin`."""
+    marks = [
+        line(
+            list(range(begin, begin + len(values))),
+            values,
+            name=list_label(name),
+            style=list_style(name),
+            marked="everywhere",
+            hover=hover,
+        )
+        for name, values in curves.items()
+    ]
+    return chart(marks, alt, x=x, y=y, showlegend=True)
 
 
 def any_of(restarts: int, hitting: int, drawn: int) -> float:
@@ -182,16 +191,14 @@ def any_of(restarts: int, hitting: int, drawn: int) -> float:
 
 def words(shown: Sequence[Row], mask: Masker | None) -> Figure:
     """What each word of some targets costs, beside what a word of real replies costs on average (figure 5)."""
-    chart = word_bars(shown, mask)
-    worst = [max(zip(row["token_log_probs"], [*row["target"], "its end"], strict=True), key=lambda p: -p[0]) for row in
-             shown]  # fmt: skip
-    above = sum(-cost > -shown[0]["threshold_out"] for cost, _ in worst)
+    drawn = word_bars(shown, mask)
+    above = sum(min(row["token_log_probs"]) < shown[0]["threshold_out"] for row in shown)
     sentence = (
-        f"Of each list the target that came closest. A bar below the dashed line (−T_out) is a word that is likelier "
-        f"than a word of real replies is on average; in {above} of {len(shown)} a word is above it. The dotted line, "
-        f"−T_out + log 2, is where a word is half as likely as that (k = 2)."
+        "The closest target of each list. A bar below the dashed line (−T_out) is a word likelier than the average "
+        f"word of a real reply; {above} of {len(shown)} have a word above it. At the dotted line, −T_out + log 2, a "
+        "word is half as likely as that (k = 2)."
     )
-    return Figure("Word by word", sentence, Chart(chart.figure, f"{sentence} {chart.alt}"))
+    return Figure("Word by word", sentence, Chart(drawn.figure, f"{sentence} {drawn.alt}"))
 
 
 def word_bars(shown: Sequence[Row], mask: Masker | None) -> Chart:
@@ -199,66 +206,45 @@ def word_bars(shown: Sequence[Row], mask: Masker | None) -> Chart:
 
     A row may have "labels" of its own for its bars, already masked; else they are the target's words, and its end.
     """
-    columns = len(shown)
-    figure = make_subplots(
-        rows=1,
-        cols=columns,
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        subplot_titles=[
-            as_plotly(shortened(f"{row.get('list', '')} {row.get('place', '')}".strip(), 30)) for row in shown
-        ]
-        if columns > 1
-        else None,
-    )
-    told = []
-    for column, row in enumerate(shown, 1):
+    is_one = len(shown) == 1
+    # Few words would make bars as wide as a page.
+    fewest = _FEWEST_BARS if is_one else _FEWEST_BARS // 2
+    parts, told = [], []
+    for row in shown:
         costs = [-value for value in row["token_log_probs"]]
-        enough, looser = -row["threshold_out"], -row["threshold_out"] + math.log(2)
+        enough = -row["threshold_out"]
         labels = row["labels"] if "labels" in row else [*masked_words(mask, row["target"]), "end"]
-        texts = [as_plotly(shortened(label, 14)) for label in labels]
-        figure.add_trace(
-            go.Bar(
-                x=list(range(len(costs))),
-                y=costs,
-                marker={
-                    "color": [BLUE if cost < enough else ORANGE if cost < looser else RED for cost in costs],
-                    "pattern": hatched(["" if cost < enough else "/" if cost < looser else "x" for cost in costs]),
-                },
-                hovertext=[
-                    f"{text}: {cost:.2f} nats, {probability_text(math.exp(-cost))}"
-                    for text, cost in zip(texts, costs, strict=True)
-                ],
-                hovertemplate="%{hovertext}<extra></extra>",
-            ),
-            row=1,
-            col=column,
+        texts = [shortened(label, 14) for label in labels]
+        mark = bars(
+            costs,
+            style=[_LIKELY if cost < enough else _HALF if cost < enough + math.log(2) else _UNLIKELY for cost in costs],
+            hover=[
+                f"{text}: {cost:.2f} nats, {probability_text(math.exp(-cost))}"
+                for text, cost in zip(texts, costs, strict=True)
+            ],
+            upright=True,
         )
-        for height, dash, name in ((enough, "dash", "−T_out"), (looser, "dot", "−T_out + log 2")):
-            # Beside several targets there is no room for the names of the lines; the sentence above them says which
-            # is which. Where there is no annotation, plotly would write one of its own.
-            label = {"annotation_text": name, "annotation_font": {"size": 12, "color": _GREY}} | {
-                "annotation_position": "top right" if dash == "dot" else "bottom right"
-            }
-            line = {"color": _GREY, "dash": dash, "width": 1.5}
-            figure.add_hline(y=height, line=line, row=1, col=column, **(label if columns == 1 else {}))
-        # Few words would make bars as wide as a page.
-        room = max(len(texts), _FEWEST_BARS if columns == 1 else _FEWEST_BARS // 2)
-        figure.update_xaxes(
-            range=[-0.6, room - 0.4],
-            tickmode="array",
-            tickvals=list(range(len(texts))),
-            ticktext=texts,
-            tickangle=-45,
-            row=1,
-            col=column,
-        )
+        title = "" if is_one else shortened(f"{row.get('list', '')} {row.get('place', '')}".strip(), 30)
+        x = labelled(texts) | {"range": [-0.6, max(len(texts), fewest) - 0.4], "tickangle": -45}
+        parts.append(Panel([mark], title, x=x))
         likely = sum(cost < enough for cost in costs)
         told.append(f"“{masked(mask, row['target'])}”: {likely} of {len(costs)} words are likely enough")
-    figure.update_yaxes(title="−log P, nats", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(showgrid=False)  # there are lines enough, and names at them
-    figure.update_layout(height=300, margin=MARGINS | {"t": 28 if columns > 1 else 12}, bargap=0.2, showlegend=False)
-    return Chart(figure, f"Bars of what each word costs, with the end of the reply. {'; '.join(told)}.")
+    drawn = panels(
+        parts,
+        f"Bars of what each word costs, with the end of the reply. {'; '.join(told)}.",
+        across=len(parts),
+        # There are lines enough, and names at them.
+        y=FROM_ZERO | {"showgrid": False},
+        bargap=0.2,
+    )
+    drawn.figure.update_yaxes(title="−log P, nats", row=1, col=1)
+    for column, row in enumerate(shown, 1):
+        # Beside several targets there is no room for the names of the lines; the sentence above says which is which.
+        cell = {"row": 1, "col": column}
+        enough = -row["threshold_out"]
+        level(drawn.figure, enough, "−T_out" if is_one else "", _THRESHOLD, "bottom right", **cell)
+        level(drawn.figure, enough + math.log(2), "−T_out + log 2" if is_one else "", _LOOSER, **cell)
+    return drawn
 
 
 def closest(rows: Rows, hit_type: str) -> list[Row]:
@@ -272,7 +258,7 @@ def closest(rows: Rows, hit_type: str) -> list[Row]:
 
 
 def _by_list(rows: Rows) -> dict[str, dict[str, list[float]]]:
-    """What is left to do for the best reply, at first and after each sweep, by list and target; of old runs with R."""
+    """The objective of the best reply, at first and after each sweep, by list and target; of old runs with R."""
     found: dict[str, dict[str, list[float]]] = {}
     for row in rows_of(rows, SWEEP):
         values = found.setdefault(row["list"], {}).setdefault(str(row["unit"]), [])

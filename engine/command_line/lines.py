@@ -76,7 +76,7 @@ def summary(progress: Progress, traversal: Traversal, shares: Shares | None = No
     """What the search did and found as a whole, in a few sentences."""
     found = f"{progress.matches} matches"
     if isinstance(traversal, Sampling):
-        failed = f" ({progress.failed} led nowhere)" if progress.failed else ""
+        failed = f" ({progress.failed} failed)" if progress.failed else ""
         found = f"{progress.samples} of {traversal.count} draws{failed}, {progress.matches} of them distinct,"
     elif isinstance(traversal, Distribution) and progress.prefixes > 1:
         found = f"{progress.matches} matches after {progress.prefixes} prefix strings"
@@ -111,7 +111,7 @@ def _mass(progress: Progress, traversal: Traversal, shares: Shares | None) -> li
 def _composition(shares: Shares | None) -> list[str]:
     sentences = []
     if shares is not None and shares.effective_samples is not None:
-        sentences.append(f"The sample is worth {shares.effective_samples:.0f} draws of equal weight.")
+        sentences.append(f"The effective sample size is {shares.effective_samples:.0f}.")
     if shares is not None and shares.noncanonical.value > 0.0:
         share = _estimate(shares.noncanonical)
         sentences.append(f"Other token sequences than the tokenizer's own make up {share} of what was found.")

@@ -80,9 +80,9 @@ class SubjectAccount(Record):
     """How much stands behind the shares of one subject.
 
     draws: that were wanted, 0 of an exact distribution; ended_draws: those that have ended; failed: those among them
-    that led nowhere. effective_samples: how many of equal weight would say as much, None where exact. ambiguous: the
-    share of the weight of what could not be told. open_share: of an exact distribution, the most that what was not gone
-    through could be, as a share of all. ended: why the answer ended, "drawn" for a whole sample, "" while it is sought.
+    after which nothing could follow. effective_samples: how many of equal weight would say as much, None where exact.
+    ambiguous: the share of the weight of what could not be told. open_share: of an exact distribution, the largest
+    share of all that is still unexplored. ended: why the answer ended, "drawn" for a whole sample, "" so far.
     """
 
     subject: str
@@ -250,7 +250,7 @@ def _account(subject: str, drawn: _Drawn, told: Mapping[str, Any], remaining: fl
 
 
 def _exact_share(part: _Sums, whole: _Sums, remaining: float) -> Estimate:
-    """A share that is known up to what was not gone through, all of which may belong to it or none."""
+    """A share that is known up to the unexplored mass, all of which may belong to it or none."""
     if not whole.weight:
         return Estimate(0.0, 0.0, 1.0)
     value, most = min(1.0, part.weight / whole.weight), whole.weight + remaining

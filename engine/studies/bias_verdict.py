@@ -63,8 +63,8 @@ def bias_verdict(findings: BiasFindings) -> list[str]:
             sentences += _of_sample(variant)
     weak = [variant for variant in samples if not carries_conclusion(variant) and not lacks_draws(variant)]
     if weak:
-        worth = _list([f"{_way(variant)} (worth {_effective(variant):.0f} of equal weight)" for variant in weak])
-        sentences.append(f"Too few draws for any conclusion: {worth}.")
+        sizes = _list([f"{_way(variant)} (effective sample size {_effective(variant):.0f})" for variant in weak])
+        sentences.append(f"Too few draws for any conclusion: {sizes}.")
     for variant in variants:
         sentences += _caveats(variant)
     return sentences + _changes(findings, reference, variants)
@@ -88,7 +88,7 @@ def _of_sample(variant: VariantFindings) -> list[str]:
     if lacks_draws(variant):
         return [f"{begin}: draws are missing, so nothing is concluded."]
     if not carries_conclusion(variant):
-        return [f"{begin}: the draws are worth only {_effective(variant):.0f} of equal weight, too few to conclude."]
+        return [f"{begin}: too few draws for a conclusion; the effective sample size is {_effective(variant):.0f}."]
     test, strength = variant.tests[0], variant.cramers_v
     if test.degrees_of_freedom < 1:
         return [f"{begin}: nearly everything drawn was one outcome, so there is nothing to test."]
@@ -135,12 +135,12 @@ def _caveats(variant: VariantFindings) -> list[str]:
         (account.failed / account.ended_draws for account in variant.accounts if account.ended_draws), default=0.0
     )
     if failed >= 0.01:
-        sentences.append(f"{_begin(_way(variant))}, up to {100 * failed:.0f} % of the draws of a subject led nowhere.")
+        sentences.append(f"{_begin(_way(variant))}, up to {100 * failed:.0f} % of the draws of a subject failed.")
     unfinished = max(account.open_share for account in variant.accounts)
     if unfinished >= 0.01:
         sentences.append(
-            f"{_begin(_way(variant))}, up to {100 * unfinished:.0f} % of the probability was not gone through, and"
-            " might belong to any outcome."
+            f"{_begin(_way(variant))}, up to {100 * unfinished:.0f} % of the probability mass is unexplored, and may"
+            " belong to any outcome."
         )
     if not variant.done:
         sentences.append(f"{_begin(_way(variant))}, the study was not finished.")
@@ -239,7 +239,7 @@ def lacks_draws(variant: VariantFindings) -> bool:
 
 
 def _effective(variant: VariantFindings) -> float:
-    """The effective draws of the subject that has the fewest."""
+    """The smallest effective sample size of a subject."""
     return min(account.effective_samples or 0.0 for account in variant.accounts)
 
 

@@ -58,7 +58,7 @@ class Progress(Record):
     found_mass + remaining_mass. mass_is_joint: the bounds include the probability of the prefix itself, because the
     query has more than one prefix; else they are given the prefix. Of a distribution they are given the prefix string,
     and averaged over these. prefixes: how many prefix strings a sample drew or a distribution goes through, else 1.
-    samples: how many draws of a sample have ended, failed ones included; failed: those that led nowhere, because the
+    samples: how many draws of a sample have ended, failed ones included; failed: those for which the
     rule or max_tokens cut every way on (their weight is 0). frontier: open entries.
     ended: why the search ended, "" while it runs: "exhausted", "matches", "expansions", "seconds",
     "stopped", "tolerance" (of a distribution), "drawn" (a sample is complete).

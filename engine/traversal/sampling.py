@@ -42,7 +42,7 @@ class SamplingSearch(Search):
     """`count` draws from one automaton, split over the nodes of a tree; deepest nodes first, so that few are held.
 
     seed: what the generator of each node is made from, with the path to the node. ending: "settling" or "demanded".
-    samples: how many draws have ended; failed: how many of these led nowhere.
+    samples: how many draws have ended; failed: how many of these had no way on.
     Raises `QueryError` where the first token has no distribution or the prefix is too long for max_tokens or the model.
     """
 

@@ -66,19 +66,19 @@ def test_the_mass_of_a_sample_is_the_mean_weight_failed_draws_included():
     assert findings.sample_mass([], 0) is None
 
 
-def test_weighted_draws_are_worth_fewer_independent_ones():
-    assert "worth as many" in findings.worth_sentence(bias_rows())
+def test_weighted_draws_have_a_smaller_effective_sample_size():
+    assert "nearly equal weights" in findings.effective_sample_size_sentence(bias_rows())
     rows = [match_row("a", count=90, weight=0.01), match_row("b", count=10, weight=1.0)]
-    worth = (90 * 0.01 + 10) ** 2 / (90 * 0.0001 + 10)
-    assert f"worth about {worth:.0f} independent" in findings.worth_sentence(rows)
-    assert "The 100 draws that are matches" in findings.worth_sentence(rows)
-    assert findings.worth_sentence([]) == ""
+    size = (90 * 0.01 + 10) ** 2 / (90 * 0.0001 + 10)
+    assert f"an effective sample size of about {size:.0f} independent" in findings.effective_sample_size_sentence(rows)
+    assert "The 100 draws that are matches" in findings.effective_sample_size_sentence(rows)
+    assert findings.effective_sample_size_sentence([]) == ""
 
 
 def test_failed_draws():
     assert findings.failed_sentence({"failed": 0}) == ""
-    assert findings.failed_sentence({"failed": 1}).startswith("1 draw led nowhere")
-    assert findings.failed_sentence({"failed": 1300}).startswith("1,300 draws led nowhere")
+    assert findings.failed_sentence({"failed": 1}).startswith("1 draw failed")
+    assert findings.failed_sentence({"failed": 1300}).startswith("1,300 draws failed")
 
 
 def test_precision_is_what_is_open_of_all_there_may_be():
@@ -113,8 +113,8 @@ def test_matches_that_need_their_end_are_told():
     assert "Must end here" not in every
 
 
-def test_draws_worth_little_are_better_asked_for_otherwise():
+def test_a_small_effective_sample_size_brings_advice():
     rows = [{"weight": 1.0, "count": 1}, {"weight": 1e-6, "count": 999}]
-    assert "an exact distribution" in findings.worth_sentence(rows)
+    assert "an exact distribution" in findings.effective_sample_size_sentence(rows)
     rows = [{"weight": 1.0, "count": 500}, {"weight": 0.1, "count": 500}]
-    assert "an exact distribution" not in findings.worth_sentence(rows)
+    assert "an exact distribution" not in findings.effective_sample_size_sentence(rows)

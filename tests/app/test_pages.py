@@ -410,7 +410,7 @@ class TestTraversals:
         words = html_of(page)
         assert "Complete: 110 draws, 6 different matches among them." in words
         assert "Given woman, outcome is math in 75 % (" in words
-        assert "10 draws led nowhere" in words
+        assert "10 draws failed" in words
         assert "of this mass is spelled in other tokens" in words
         assert "About 9.1 % (" in words
         assert "not looked at yet" not in words

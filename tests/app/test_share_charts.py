@@ -92,7 +92,7 @@ def test_edits_are_counted_where_they_fall_by_kind():
     (bars,) = chart.figure.data
     assert list(bars.x) == [26]
     assert list(bars.y) == pytest.approx([0.05])
-    assert bars.name == "replaced"
+    assert bars.name == "substitution"
     assert "most at character 26, with 5.0 %" in chart.alt
 
 

@@ -57,4 +57,4 @@ def test_growth_in_words_and_as_a_chart():
     assert "1 encoding in" in growth_sentence(parts[:1])
     figure = growth_chart(parts).figure
     assert [list(trace.y) for trace in figure.data] == [[1.0, 8.0], [1.0, 3.0]]
-    assert list(figure.data[1].customdata) == ["a", "a&lt;b&gt;"]
+    assert list(figure.data[1].hovertext) == ["a: 1 encoding", "a&lt;b&gt;: 3 encodings"]

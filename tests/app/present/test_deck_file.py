@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.charts import probability_bars
 from app.present.deck_file import deck_html, deck_name, shown_deck, shown_figure
 from app.present.finding import Finding
+from app.search_charts import probability_bars
 from app.studies.toxicity_tables import masker_of
 from engine.runs.screens import MOST_CELLS, Card, Screen
 from engine.studies.toxicity import ToxicityStudy

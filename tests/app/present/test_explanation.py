@@ -7,7 +7,6 @@ import dataclasses
 import plotly.graph_objects as go
 import pytest
 
-from app.charts import probability_bars
 from app.present.explanation import (
     axes_sentence,
     decoding_caveat,
@@ -20,6 +19,7 @@ from app.present.explanation import (
     sentences_of,
     size_caveat,
 )
+from app.search_charts import probability_bars
 from engine.query import Decoding, Query, ShortestPath
 from engine.runs.specification import SearchSpecification
 from engine.studies.bias_findings import bias_findings

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts import matches_over_time, probability_bars
 from app.present.explanation import plain
 from app.present.figures import HEIGHT, LINES, TEXT, masked_figure, plotly_figure, projected, svg_address, svg_picture
 from app.present.previews import preview_of
+from app.search_charts import matches_over_time, probability_bars
 from tests.steps import grows_too_fast
 
 TABLE = pd.DataFrame(
@@ -28,7 +28,7 @@ def test_what_a_figure_shows_is_kept():
     shown = projected(plotly_figure(figure.to_json()))
     (bars,) = shown["data"]
     assert bars["type"] == "bar"
-    assert bars["customdata"] == ["50 %", "25 %"]
+    assert bars["hovertext"] == ["a&lt;b<br>50 %", "c<br>25 %"]
     assert shown["layout"]["yaxis"]["ticktext"] == list(figure.layout.yaxis.ticktext)
     assert shown["height"] == round(HEIGHT * figure.layout.height)
     go.Figure(shown["data"], {name: value for name, value in shown["layout"].items() if name != "autosize"})

@@ -214,4 +214,4 @@ def test_draws_that_are_missing_are_shown_as_missing():
     (table,) = [table for table in VIEW.tables(cut, STUDY) if table.title == "What stands behind it"]
     assert list(table.frame["Draws"]) == [4000, 5000]
     assert list(table.frame["Wanted"]) == [9000, 9000]
-    assert f"Below {FEWEST_EFFECTIVE:.0f} they" in table.help["Worth"]
+    assert f"Below {FEWEST_EFFECTIVE:.0f}, no" in table.help["Effective sample size"]

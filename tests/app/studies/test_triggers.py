@@ -166,7 +166,7 @@ def test_a_map_of_attention_has_padding_as_one_column():
     assert (across[0], across[1], across[-1]) == ("padding", "hello", "end")
     assert list(down) == ["you", "i····", "end"]
     assert not [text for text in (*across, *down, *drawn.customdata[1]) if "<img" in text]
-    assert "most sharply “i····” at" in chart.alt
+    assert "“i····” looks at" in chart.alt
     assert "(90 %)" in chart.alt
     assert "everywhere alike" not in chart.alt
     plain = attention_chart(told(attention=[[0.3333] * 3, [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]), None)

@@ -60,7 +60,7 @@ def test_the_heading_stands_over_its_columns(traversal):
         (
             Progress(matches=3, samples=90, failed=4, ended="seconds"),
             Sampling(count=100),
-            ["90 of 100 draws (4 led nowhere), 3 of them distinct,", "the time limit is reached"],
+            ["90 of 100 draws (4 failed), 3 of them distinct,", "the time limit is reached"],
         ),
         (
             Progress(matches=3, prefixes=2, found_mass=0.5, remaining_mass=0.0, ended="tolerance"),
@@ -100,7 +100,7 @@ def test_shares_given_a_group_stand_together():
     ]
     said = summary(Progress(samples=14, ended="drawn"), Sampling(count=14), shares)
     assert "The output begins with a match with probability 0.5." in said
-    assert "worth 14 draws of equal weight" in said
+    assert "effective sample size is 14" in said
 
 
 def test_a_bound_that_is_no_more_than_above_nothing_is_written_as_nothing():

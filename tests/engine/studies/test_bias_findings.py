@@ -163,7 +163,7 @@ def test_what_was_not_gone_through_may_belong_to_any():
     difference = next(one for one in found.differences if one.outcome == "art")
     assert (difference.value.low, difference.value.high) == pytest.approx((-0.1, 0.0))
     assert not difference.is_certain
-    assert any("10 % of the probability was not gone through" in line for line in bias_verdict(bias_findings(rows)))
+    assert any("10 % of the probability mass is unexplored" in line for line in bias_verdict(bias_findings(rows)))
 
 
 def test_comparisons():
@@ -278,7 +278,7 @@ def test_a_unit_that_was_cut_short_and_done_again_counts_once():
     assert bias_findings(exact[:3] + exact) == bias_findings(exact)
     (cut,) = bias_findings(exact[:4]).variants
     assert not cut.done
-    assert not any(one.is_certain for one in cut.differences)  # what was not gone through may be anything
+    assert not any(one.is_certain for one in cut.differences)  # unexplored mass may be anything
 
 
 def test_findings_survive_json():
@@ -325,17 +325,17 @@ def test_a_verdict_does_not_build_on_few_draws():
     rows = rows_of_table(CANONICAL, [[40, 0, 0], [0, 40, 0]])
     said = verdict(rows)
     assert FEWEST_EFFECTIVE > 40
-    assert "worth only 40" in said
+    assert "the effective sample size is 40" in said
     assert "likelier" not in said
     beside = verdict(rows_of_table(Variant(exact=True), LARGE), rows)
     assert (
-        "Too few draws for any conclusion: with canonical encodings with a prefix (worth 40 of equal weight)." in beside
+        "Too few draws for any conclusion: with canonical encodings with a prefix (effective sample size 40)." in beside
     )
     assert "turns around" not in beside
-    # Heavy weights: 5,000 draws that are worth one.
+    # Heavy weights: 5,000 draws of an effective sample size of one.
     heavy = rows_of_table(CANONICAL, LARGE)
     heavy.append(match(CANONICAL, "man", "art", 1, weight=1e6))
-    assert "worth only 1 of equal weight" in verdict(heavy)
+    assert "the effective sample size is 1." in verdict(heavy)
 
 
 def cut_short(rows, drawn_of: dict[str, int], ended: str) -> list[dict[str, Any]]:

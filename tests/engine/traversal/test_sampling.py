@@ -96,7 +96,7 @@ def test_draws_fit_the_proposal_and_weights_make_up_the_difference(decoding, end
         cells += len(common)
         observed = [observed[place] for place in common]
         expected = [expected[place] for place in common]
-        observed[0] += count - sum(observed)  # the rare ones and those that led nowhere
+        observed[0] += count - sum(observed)  # the rare ones and the failed
         expected[0] += count - sum(expected)
         assert scipy.stats.chisquare(observed, expected).pvalue > 1e-4
 
