@@ -149,7 +149,7 @@ def _number(place: Any, one: Declared, first: Any, widget: str, options: dict[st
     if widget:  # of few numbers, all of which are shown
         numbers = list(range(int(least), int(most) + 1))
         return getattr(place, widget)(one.setting.label, numbers, default=first, required=True, **options)
-    if one.is_optional and first is not None:
+    if one.is_optional and first is not None and "bind" not in options:  # what is bound the link fills in
         first = _emptied(first, options["key"])
     step = one.setting.step
     if step is not None and kind is float and step < 0.01:
