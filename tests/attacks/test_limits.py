@@ -106,8 +106,8 @@ def test_nothing_of_a_stopped_run_goes_on_compiling(own_target):
     with own_target() as target:
         target.warm()
         run_id = hostile_run(target)
+        wait_until(lambda: any(map(is_used, compilers(target))), "a compiler at work")
         busy = [process for process in compilers(target) if is_used(process)]
-        assert busy
         target.store.request_stop(run_id)
         _, left = psutil.wait_procs(busy, timeout=2.0 + 1.0)  # the pulse of the worker hears of it within the second
         assert not left, "the compiler of a stopped run is still there"

@@ -31,7 +31,7 @@ def test_a_run_comes_from_a_file_into_the_store_and_no_process_stays(store, file
     assert {child.pid for child in psutil.Process().children()} <= before
 
 
-@pytest.mark.parametrize("data", [b"", b"no file of a run", gzip.compress(b"{}\n")])
+@pytest.mark.parametrize("data", [b"", b"no file of a run", gzip.compress(b"{}\n", mtime=0)])
 def test_what_is_no_run_is_refused_with_its_sentence(store, data):
     with pytest.raises(QueryError, match="no file of a run"):
         take_in_run(data, store.url)
@@ -41,7 +41,7 @@ def test_what_is_no_run_is_refused_with_its_sentence(store, data):
 def test_a_file_that_takes_too_much_is_given_up(store, file, monkeypatch):
     monkeypatch.setattr(intake, "MEMORY_BYTES", 8 << 20)
     with pytest.raises(LimitError, match="Reading the file needed more than 8 MiB"):
-        take_in_run(gzip.compress(b" " * (64 << 20)), store.url)
+        take_in_run(gzip.compress(b" " * (64 << 20), mtime=0), store.url)
     assert store.count() == 1  # the run that the file was made of
 
 

@@ -168,7 +168,15 @@ def test_the_tests_own_file_is_read(items):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"hello", b"\x1f\x8b", gzip.compress(b""), gzip.compress(b"[]\n"), gzip.compress(b"\xff\n")]
+    "data",
+    [
+        b"",
+        b"hello",
+        b"\x1f\x8b",
+        gzip.compress(b"", mtime=0),
+        gzip.compress(b"[]\n", mtime=0),
+        gzip.compress(b"\xff\n", mtime=0),
+    ],
 )
 def test_what_is_no_run_is_told(data):
     with pytest.raises(QueryError, match="no file of a run"):
@@ -302,7 +310,7 @@ def test_rows_that_a_study_stumbles_over_are_refused(items, monkeypatch):
 
 def test_a_bomb_is_given_up_before_it_is_unpacked(items, monkeypatch):
     monkeypatch.setattr(run_file_module, "LONGEST_LINE", 10_000)
-    long = gzip.compress(b'{"relens_run": 1, "x": "' + b"x" * 50_000_000 + b'"}\n')
+    long = gzip.compress(b'{"relens_run": 1, "x": "' + b"x" * 50_000_000 + b'"}\n', mtime=0)
     with pytest.raises(LimitError, match="before it is packed"):
         read_run(long)
     monkeypatch.setattr(run_file_module, "MOST_BYTES", 100_000)
@@ -321,7 +329,7 @@ def test_values_are_counted_before_there_are_any(items, monkeypatch, value, coun
     head = json.dumps(items[0] | {"specification": study, "progress": {}, "rows": 1}).encode() + b"\n"
     row = b'{"unit":"0","row":"count","x":[' + b",".join([value.encode()] * 1000) + b"]}\n"
     end = b'{"end":true,"sha256":"%s"}\n' % hashlib.sha256(head + row).hexdigest().encode()
-    data = gzip.compress(head + row + end)
+    data = gzip.compress(head + row + end, mtime=0)
     around = sum(map((head + end).count, (b",", b":", b"[", b"{"))) + len("{:,:,:[")
     monkeypatch.setattr(run_file_module, "MOST_VALUES", around + 1000 * count - 1)  # no comma is before the first
     assert len(read_run(data).rows) == 1
@@ -349,7 +357,7 @@ def test_no_file_is_written_that_could_not_be_read(store, done, monkeypatch):
 
 def test_json_that_is_nested_without_end_is_no_run(items):
     with pytest.raises(QueryError, match="no file of a run"):
-        read_run(gzip.compress(b"[" * 200_000))
+        read_run(gzip.compress(b"[" * 200_000, mtime=0))
 
 
 # ------------------------------------------------------------------------------------------- the real model
