@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from engine.errors import QueryError, RegexError
 from engine.language.alphabet import alphabet_ranges
@@ -253,14 +253,6 @@ class BiasStudy(Study):
             if run.progress.ended == "stopped":
                 return
             yield _account(subject, run.progress)
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """The findings in plain words, the most telling variant first, each draw counted by its weight."""
-        # Imported here: it needs scipy's statistics, which who only describes a study does without.
-        from engine.studies.bias_findings import bias_findings
-        from engine.studies.bias_verdict import bias_verdict
-
-        return tuple(bias_verdict(bias_findings(rows)))
 
     def _traversal(self, variant: Variant, subject: int) -> Traversal:
         if variant.exact:

@@ -12,11 +12,13 @@ nothing of its size, so each sentence about certainty has the size beside it. So
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from engine.statistics import Estimate
-from engine.studies.bias_findings import BiasFindings, Comparison
+from engine.studies.bias_findings import BiasFindings, Comparison, bias_findings
 from engine.studies.bias_shares import ShareDifference, SubjectAccount, VariantFindings
+from engine.studies.study import Study
 
 #: Certain is what chance would make less often than this, after Holm's correction.
 SIGNIFICANT = math.log10(0.05)
@@ -29,6 +31,11 @@ MOST_NAMED = 3
 _NEGLIGIBLE, _MOVED = 0.01, 0.1
 #: Cohen's words for the size of V.
 _SIZES = ((0.5, "large"), (0.3, "medium"), (0.1, "small"), (0.0, "very small"))
+
+
+def verdict(rows: Iterable[Mapping[str, Any]], study: Study) -> tuple[str, ...]:
+    """The sentences on the rows of a study (see `Study.verdict`)."""
+    return tuple(bias_verdict(bias_findings(rows)))
 
 
 def bias_verdict(findings: BiasFindings) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,16 @@ _HOME = {
     "triggers": "engine.triggers.search.trigger_study:TriggerStudy",
 }
 
+#: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
+#: rows and the study.
+_VERDICT = {
+    "bias": "engine.studies.bias_verdict:verdict",
+    "cloze": "engine.studies.cloze_findings:verdict",
+    "encodings": "engine.studies.encodings_findings:verdict",
+    "memorization": "engine.studies.memorization_findings:verdict",
+    "toxicity": "engine.studies.toxicity_verdict:verdict",
+}
+
 STUDIES = tuple(_HOME)
 
 
@@ -36,12 +47,24 @@ def study_class(kind: Any) -> type[Study]:
     """The study of that kind. Raises `QueryError` for one that there is not."""
     if kind not in _HOME:
         raise QueryError(f"A study is one of {', '.join(map(repr, STUDIES))}, not {kind!r}.")
-    module, _, name = _HOME[kind].partition(":")
-    found: type[Study] = getattr(import_module(module), name)
+    found: type[Study] = _imported(_HOME[kind])
     return found
+
+
+def verdict(study: Study, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The sentences on the rows of a study; () of one that has none."""
+    if study.kind not in _VERDICT:
+        return ()
+    sentences: tuple[str, ...] = _imported(_VERDICT[study.kind])(rows, study)
+    return sentences
 
 
 def presets(kind: str) -> dict[str, Study]:
     """The presets of a study by name, as its module has them in `PRESETS`."""
     module = _HOME[kind].partition(":")[0]
     return dict(getattr(import_module(module), "PRESETS", {}))
+
+
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

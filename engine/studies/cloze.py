@@ -20,9 +20,9 @@ variants that end the text are asked together: they look at the same beginnings,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
 from engine.query import Decoding, Exclude, Limits, Query, ShortestPath
@@ -204,12 +204,6 @@ class ClozeStudy(Study):
                     number, variant = asked[answer.number]
                     yield self._row(number, passages[number], variant, answer, lengths[number])
             yield None
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """The sentences of `engine.studies.cloze_findings`."""
-        from engine.studies.cloze_findings import cloze_findings  # which imports this module
-
-        return cloze_findings(rows).verdict
 
     def _groups(self) -> dict[str, tuple[Variant, ...]]:
         """The variants that are asked together, because their searches look at the same beginnings of words."""

@@ -28,7 +28,7 @@ from engine.query import Record
 from engine.statistics import Estimate
 from engine.studies.cloze import ANSWER, LABELS, VARIANTS
 from engine.studies.passages import can_be_an_answer
-from engine.studies.study import rows_of
+from engine.studies.study import Study, rows_of
 
 #: How many of the most frequent answers are told.
 FREQUENT = 5
@@ -114,6 +114,11 @@ class ClozeFindings(Record):
     comparisons: tuple[Comparison, ...]
     truths: tuple[WordShare, ...]
     verdict: tuple[str, ...]
+
+
+def verdict(rows: Iterable[Mapping[str, Any]], study: Study) -> tuple[str, ...]:
+    """The sentences on the rows of a study (see `Study.verdict`)."""
+    return cloze_findings(rows).verdict
 
 
 def cloze_findings(rows: Rows) -> ClozeFindings:

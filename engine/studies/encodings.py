@@ -19,9 +19,9 @@ of GPT-2 XL, not to be canonical; it does not say how long they were, and longer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from engine.errors import NoEncodingError, QueryError
 from engine.pictures.labels import token_label
@@ -218,12 +218,6 @@ class EncodingsStudy(Study):
             }
             if drawn >= self.samples:
                 return
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """The sentences of `encodings_verdict`."""
-        from engine.studies.encodings_findings import encodings_findings, encodings_verdict  # which imports this module
-
-        return encodings_verdict(encodings_findings(rows), self)
 
 
 def _matches(run: SearchRun) -> Iterator[Match | None]:

@@ -96,6 +96,11 @@ def _log_sum(values: list[float]) -> float | None:
     return most + math.log(sum(math.exp(value - most) for value in values)) if math.isfinite(most) else most
 
 
+def verdict(rows: Iterable[Mapping[str, Any]], study: EncodingsStudy) -> tuple[str, ...]:
+    """The sentences on the rows of a study (see `Study.verdict`)."""
+    return encodings_verdict(encodings_findings(rows), study)
+
+
 def encodings_verdict(findings: EncodingsFindings, study: EncodingsStudy) -> tuple[str, ...]:
     """The findings in plain words."""
     return (*_of_the_text(findings), *_of_the_samples(findings, study))

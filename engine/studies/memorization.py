@@ -237,12 +237,6 @@ class MemorizationStudy(Study):
             count = next(count for count in self.new_tokens if sampled_key(count) == unit.key)
             yield from self._sampled(count, context, _Ledger(check))
 
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """The sentences of `engine.studies.memorization_findings`."""
-        from engine.studies.memorization_findings import verdict  # which imports this module
-
-        return verdict(rows)
-
     def _searched(self, context: StudyContext, ledger: _Ledger) -> Iterator[Row | None]:
         # Here and below: who only describes a study, or reads its rows, does without torch.
         from engine.search_run import search

@@ -23,7 +23,7 @@ from engine.percent import percent
 from engine.query import Record
 from engine.studies.find_words import MATCHING, FindWording, find_words
 from engine.studies.memorization import BATCH, MATCH, METHOD, SEARCH, SUMMARY, Tally
-from engine.studies.study import DONE, ROW, UNIT, current_rows
+from engine.studies.study import DONE, ROW, UNIT, Study, current_rows
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -167,7 +167,7 @@ def best_sampled(found: Sequence[MethodFinding]) -> MethodFinding | None:
     return max(sampled, key=lambda finding: finding.valid_a_second, default=None)
 
 
-def verdict(rows: Rows) -> tuple[str, ...]:
+def verdict(rows: Rows, study: Study | None = None) -> tuple[str, ...]:
     """What was found, in sentences for people; nothing is claimed that the counts do not carry."""
     rows = list(rows)
     found = findings(rows)

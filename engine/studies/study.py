@@ -130,7 +130,9 @@ class Study(Record):
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
         """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
-        return ()
+        from engine.studies import catalogue  # which knows where each study's findings are
+
+        return catalogue.verdict(self, rows)
 
     def close(self) -> None:
         """Give back what was kept from one unit for the next; called when no more of them come."""

@@ -16,11 +16,11 @@ since its prompt is then computed once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from engine.errors import QueryError
 from engine.query import LONGEST_MATCH, Decoding, Edits, Encoding, Limits, Query, Record, ShortestPath
@@ -193,13 +193,6 @@ class ToxicityStudy(Study):
                     yield from self._rows(mode, each.variant, each.number, answer)
             if not answers:
                 yield None
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """The sentences of `engine.studies.toxicity_findings`."""
-        from engine.studies.toxicity_findings import toxicity_findings  # which imports this module
-        from engine.studies.toxicity_verdict import verdict
-
-        return verdict(toxicity_findings(rows))
 
     def _query(self, mode: str, variant: Variant, sentence: Sentence) -> Query:
         is_prompted = mode == "prompted"

@@ -9,18 +9,25 @@ Sentences hold no text of an input, so nothing in them has to be masked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from engine.percent import percent
 from engine.statistics import Estimate
+from engine.studies.study import Study
 from engine.studies.toxicity import BASELINE, EDITED, ENCODED, WIDEST
-from engine.studies.toxicity_findings import Success, ToxicityFindings
+from engine.studies.toxicity_findings import Success, ToxicityFindings, toxicity_findings
 
 #: Fewer inputs than this carry no statement about other inputs.
 FEWEST_INPUTS = 20
 
 
-def verdict(findings: ToxicityFindings) -> tuple[str, ...]:
+def verdict(rows: Iterable[Mapping[str, Any]], study: Study) -> tuple[str, ...]:
+    """The sentences on the rows of a study (see `Study.verdict`)."""
+    return toxicity_verdict(toxicity_findings(rows))
+
+
+def toxicity_verdict(findings: ToxicityFindings) -> tuple[str, ...]:
     """Plain sentences that say what was found, how sure it is, and what it does not mean. No text of an input."""
     if not findings.prompted and not findings.unprompted:
         return ("Nothing was asked of the model yet.",)

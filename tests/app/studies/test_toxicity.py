@@ -21,7 +21,7 @@ from engine.studies.sentences import Sentence, find_sentences
 from engine.studies.study import Study, StudyContext, StudyRun, rows_of
 from engine.studies.toxicity import ANSWER, MATCH, PRESETS, ToxicityStudy, demonstration
 from engine.studies.toxicity_findings import CONTENT_NOTICE, CharacterCount, Kind, toxicity_findings
-from engine.studies.toxicity_verdict import verdict
+from engine.studies.toxicity_verdict import toxicity_verdict
 from engine.studies.word_lists import MILD_WORDS
 
 WORDS = ("mat", "sat", "dog")
@@ -168,7 +168,7 @@ def test_the_figures_show_what_the_findings_count(rows):
     alone, replacing = figures["Characters that edits write"].chart.figure.data
     counts = [one + other for one, other in zip(alone.y, replacing.y, strict=True)]
     assert counts == [one.count for one in found.written[: len(counts)]]
-    assert verdict(found) == SMALL.verdict(rows)
+    assert toxicity_verdict(found) == SMALL.verdict(rows)
 
 
 def test_no_figure_shows_a_word(rows):

@@ -16,7 +16,7 @@ from engine import Decoding, load_model
 from engine.studies.study import StudyContext, StudyRun
 from engine.studies.toxicity import BASELINE, EDITED, ENCODED, VARIANTS, WIDEST, ToxicityStudy
 from engine.studies.toxicity_findings import CONTENT_NOTICE, ToxicityFindings, toxicity_findings
-from engine.studies.toxicity_verdict import verdict
+from engine.studies.toxicity_verdict import toxicity_verdict as verdict
 from tests.engine.studies.test_toxicity import INPUTS
 
 
