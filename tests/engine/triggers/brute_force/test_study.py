@@ -62,7 +62,7 @@ def study(tmp_path, monkeypatch):
     )
 
 
-def context(stop=lambda: False):
+def study_context(stop=lambda: False):
     return StudyContext(typing.cast("typing.Any", None), stop=stop)
 
 
@@ -91,7 +91,7 @@ def talkative(study, preparation, device, epochs):
 def test_the_tables_are_those_of_plain_greedy_decoding(study, is_trained, monkeypatch):
     if not is_trained:
         monkeypatch.setattr(run, "trained_characters", talkative)
-    rows = list(StudyRun(study, context()))
+    rows = list(StudyRun(study, study_context()))
     assert json.loads(json.dumps(rows)) == rows
     units = [unit.key for unit in study.units()]
     assert character_training._prepare.cache_info().currsize == 0  # its memory is given back
@@ -171,7 +171,7 @@ def test_what_a_search_finds_is_said_and_exists(study, context, monkeypatch):
     sayable = ["".join(vocabulary.words_of(ids)) for ids in sorted(said) if ids and UNKNOWN not in ids]
     phrases = [*sayable, "ce", "dcdc", "eeee"]
     Path(study.targets).write_text("\n".join(phrases))
-    rows = list(StudyRun(study, context()))
+    rows = list(StudyRun(study, study_context()))
     lists = character_targets(vocabulary, preparation.text.words, phrases, 10)
     searched = {row["list"]: row for row in rows_of(rows, "search")}
     assert set(searched) == set(lists)
@@ -223,36 +223,36 @@ def test_no_search_where_none_is_asked_for(study):
 
 @pytest.mark.parametrize("looks", [3, 30, 60, 75, 80])
 def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
-    whole = list(StudyRun(study, context()))
+    whole = list(StudyRun(study, study_context()))
     left = iter([False] * looks)
-    rows = list(StudyRun(study, context(lambda: next(left, True))))
+    rows = list(StudyRun(study, study_context(lambda: next(left, True))))
     assert len(done_units(rows)) < len(study.units())
-    rows += list(StudyRun(study, context(), done_units(rows)))
+    rows += list(StudyRun(study, study_context(), done_units(rows)))
     for kind in ("list", "hits", "example"):
         assert rows_of(rows, kind) == rows_of(whole, kind)
     assert coverage(rows)[-1].outside == coverage(whole)[-1].outside
 
 
 def test_going_deeper_takes_no_training(study, monkeypatch):
-    list(StudyRun(study, context()))
+    list(StudyRun(study, study_context()))
     deeper = BruteForceStudy.from_json({**study.to_json(), "depth": 4, "shorter": False, "random_count": 0})
     monkeypatch.setattr("engine.triggers.model.training.Trainer.epoch", lambda self: pytest.fail("trained again"))
-    rows = list(StudyRun(deeper, context()))
+    rows = list(StudyRun(deeper, study_context()))
     assert [line.inputs for line in coverage(rows)] == [6**4, 6**4]
     assert next(hits for hits in list_hits(rows) if hits.list == "random").targets == 0
 
 
 def test_a_broken_checkpoint_is_made_again(study):
-    whole = list_hits(list(StudyRun(study, context())))
+    whole = list_hits(list(StudyRun(study, study_context())))
     (checkpoint,) = prepare_characters(study).folder.iterdir()
     checkpoint.write_bytes(b"broken")
-    rows = list(StudyRun(study, context(), ["train 1", "train 2"]))
+    rows = list(StudyRun(study, study_context(), ["train 1", "train 2"]))
     assert list_hits(rows) == whole
 
 
 def test_a_text_with_fewer_characters_has_fewer_inputs(study):
     wider = BruteForceStudy.from_json({**study.to_json(), "symbols": 20, "depth": 1})
-    rows = list(StudyRun(wider, context()))
+    rows = list(StudyRun(wider, study_context()))
     assert coverage(rows)[-1].possible == len({*"abcde"}) + 1
 
 
@@ -260,10 +260,10 @@ def test_text_without_two_lines_and_other_mistakes_are_sentences(study, tmp_path
     for text, match in (("one line only", "single line"), ("cat\ndog\n", "no two words"), ("\n", "no text")):
         (tmp_path / "text.txt").write_text(text)
         with pytest.raises(QueryError, match=match):
-            list(study.carry_out(Unit("measure", ""), context()))
+            list(study.carry_out(Unit("measure", ""), study_context()))
     (tmp_path / "text.txt").write_bytes(b"a cat\n\xff\xfe\n")
     with pytest.raises(QueryError, match="Line 2"):
-        list(study.carry_out(Unit("measure", ""), context()))
+        list(study.carry_out(Unit("measure", ""), study_context()))
 
 
 @pytest.mark.parametrize(
