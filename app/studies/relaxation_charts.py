@@ -5,10 +5,6 @@ Pure functions of rows: table 1 and figures 2 and 3 of He and Glass 2019 are amo
 
 from __future__ import annotations
 
-from engine.triggers.relaxation.findings import projection_differences, relaxation_hits, share_histograms
-from engine.triggers.relaxation.settings import SPACES
-from engine.triggers.relaxation.study import DESCENT
-
 from app.charts import FROM_ZERO, SHARE, STYLES, Panel, Style, bars, chart, line, panels
 from app.narrative import estimate_text
 from app.studies.trigger_charts import list_style
@@ -16,6 +12,9 @@ from app.studies.trigger_words import LIST_LABELS
 from app.studies.view import Figure, Rows
 from engine.counted import counted
 from engine.studies.study import rows_of
+from engine.triggers.relaxation.findings import projection_differences, relaxation_hits, share_histograms
+from engine.triggers.relaxation.settings import SPACES
+from engine.triggers.relaxation.study import DESCENT
 
 SPACE_LABELS = {"embedding": "any numbers", "one-hot": "shares of words"}
 
