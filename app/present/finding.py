@@ -1,6 +1,6 @@
 """What any page can pin: a figure, what it shows in words, and what it does not carry.
 
-    page        Finding("What is said of whom", figure, sentences, caveats, explanation, source)
+    page        Finding("Outcomes by subject", figure, sentences, caveats, explanation, source)
     pinned      a `Screen` at the end of a deck
 
 A finding is made of what the page shows at this moment. What the page masks is masked in it, in every text of it.

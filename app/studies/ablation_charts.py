@@ -60,7 +60,7 @@ def by_restarts(cells: Sequence[EffortCell]) -> Figure:
     ]
     x = {"title": "Restarts (r)", "tickmode": "linear", "tick0": 1, "dtick": max(1, most // 10)}
     drawn = _reached(groups, across, f"Lines. {sentence}", x)
-    return Figure(f"What more restarts bring: {_pair(cells[0])}", sentence, drawn)
+    return Figure(f"Targets reached by restarts: {_pair(cells[0])}", sentence, drawn)
 
 
 def by_time(cells: Sequence[EffortCell]) -> Figure:
@@ -75,7 +75,7 @@ def by_time(cells: Sequence[EffortCell]) -> Figure:
     across = [[max(cell.seconds, 1e-3) for cell in own] for _, own in groups]
     x = powers(1e6, 1e-3) | {"title": "Seconds a target"}
     drawn = _reached(groups, across, f"Lines by time. {sentence}", x)
-    return Figure(f"What it costs: {_pair(cells[0])}", sentence, drawn)
+    return Figure(f"Targets reached by time: {_pair(cells[0])}", sentence, drawn)
 
 
 def losses(curves: Sequence[LossCurve]) -> Figure:
@@ -113,7 +113,7 @@ def losses(curves: Sequence[LossCurve]) -> Figure:
         y=FROM_ZERO | {"title": "Objective of the reply, nats"},
         showlegend=True,
     )
-    return Figure("How the losses fall", sentence, drawn)
+    return Figure("Objective by sweep", sentence, drawn)
 
 
 def _reached(

@@ -50,7 +50,7 @@ def share_figure(findings: BiasFindings) -> Figure | None:
     chart.figure.update_xaxes(autorangeoptions={"include": [0]}, tickformat="~%")
     chart.figure.update_layout(updatemenus=[_scale_switch(variants)])
     return Figure(
-        "What is said of whom",
+        "Outcomes by subject",
         "P(outcome | subject), one panel for each way to ask. Marks that lie apart on a line are a difference between"
         " subjects. Lines through marks are 95 % intervals; exact answers have none. Ways to ask with too few draws for"
         " a conclusion, or with draws missing, have a scale of their own.",
@@ -99,7 +99,7 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
     chart.figure.add_vline(x=0, line={"color": GREY, "width": 1})
     pair = f" ({pairs[0][0]} less {pairs[0][1]})" if len(pairs) == 1 else ""
     return Figure(
-        "Where the subjects differ",
+        "Differences between subjects",
         f"The difference between two subjects{pair}, outcome by outcome: right of the line, the outcome is likelier for"
         " the first. The interval of a filled mark lies to one side of zero; that of a hollow one holds zero.",
         chart,

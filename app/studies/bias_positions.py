@@ -23,7 +23,7 @@ def position_figures(findings: BiasFindings) -> list[Figure]:
         names = [_WAYS.get(curve.name, curve.name) for curve in findings.prefix_curves]
         found.append(
             Figure(
-                "Where edits fall in the prefix",
+                "Positions of edits in the prefix",
                 "The share of edits at a character or before it, by the way to draw a prefix. A straight line spreads"
                 " edits evenly. A curve that leaps up at the start crowds them there, and the words that follow hardly"
                 " ever change.",
@@ -33,7 +33,7 @@ def position_figures(findings: BiasFindings) -> list[Figure]:
     if findings.match_curves:
         found.append(
             Figure(
-                "Where edits fall in what was drawn",
+                "Positions of edits in drawn strings",
                 "The same for whole strings, for the ways to ask that allow one edit: in the prefix as it was drawn,"
                 " behind it as the model chose.",
                 _curves(findings.match_curves, [curve.name for curve in findings.match_curves]),

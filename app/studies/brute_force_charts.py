@@ -18,7 +18,7 @@ def lists_figure(lines: tuple[ListHits, ...], is_begun: bool) -> Figure | None:
         return None
     labels = [LIST_LABELS.get(line.list, line.list) for line in lines]
     told = ", ".join(f"{line.whole:,} of {line.targets:,} ({line.list})" for line in lines)
-    sentence = f"Of the targets of each list, some input that was tried makes the model say {told}."
+    sentence = f"Targets that some input made the model say: {told}."
     series = (
         ("the whole reply", [line.whole_share for line in lines]),
         ("the whole reply, or a part of it", [line.parts_share for line in lines]),
@@ -38,7 +38,7 @@ def lists_figure(lines: tuple[ListHits, ...], is_begun: bool) -> Figure | None:
         y_labels=labels,
         row_height=60,
     )
-    return Figure("What it can be made to say", sentence, drawn)
+    return Figure("Targets reached", sentence, drawn)
 
 
 def learning_figure(rows: Rows) -> Figure | None:
@@ -61,4 +61,4 @@ def learning_figure(rows: Rows) -> Figure | None:
         x=FROM_ZERO | {"title": "Epochs"},
         y=FROM_ZERO | {"title": "Loss, nats a letter"},
     )
-    return Figure("Learning", sentence, drawn)
+    return Figure("Training loss", sentence, drawn)

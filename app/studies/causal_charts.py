@@ -56,7 +56,7 @@ def curves(rows: Rows, mask: Masker | None) -> Figure | None:
         y=FROM_ZERO | {"title": "Objective, nats"},
         showlegend=True,
     )
-    return Figure("How the searches went", sentence, drawn)
+    return Figure("Objective by evaluations", sentence, drawn)
 
 
 def closest(rows: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Figure | None:

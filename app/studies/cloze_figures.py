@@ -115,7 +115,7 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
         row_height=68,
         barmode="overlay",
     )
-    return Figure("The same passages, two ways", _comparison_sentence(comparisons), drawn)
+    return Figure("Pairs of ways on the same passages", _comparison_sentence(comparisons), drawn)
 
 
 def answers_figure(results: Sequence[VariantResult], truths: Sequence[WordShare]) -> Figure:
@@ -170,7 +170,7 @@ def places_figure(rows: Rows) -> Figure:
         barmode="stack",
         showlegend=True,
     )
-    return Figure("Where the right word stands", _places_sentence(counts), drawn)
+    return Figure("Rank of the right word", _places_sentence(counts), drawn)
 
 
 def place_counts(rows: Rows) -> dict[str, Counter[str]]:

@@ -57,7 +57,7 @@ def learning(rows: Rows) -> Figure | None:
         y={"title": "Loss, nats a word"},
         showlegend=True,
     )
-    return Figure("Learning", sentence, drawn)
+    return Figure("Training loss", sentence, drawn)
 
 
 def running_mean(values: Sequence[float], width: int = 9) -> list[float]:
@@ -93,8 +93,8 @@ def certainty(rows: Rows) -> Figure | None:
     values = (row["perplexity"], row["sentence_perplexity"], float(row["vocabulary"]))
     names = ("next word of an answer", "next word of a sentence", "a blind guess")
     sentence = (
-        f"Of the next word of an answer the model is as uncertain as among {values[0]:,.0f} equally likely ones, of "
-        f"the next word of a sentence by itself as among {values[1]:,.0f}; it knows {values[2]:,.0f} words."
+        f"The next word of an answer is as uncertain as {values[0]:,.0f} equally likely words, the next word of a "
+        f"sentence by itself as {values[1]:,.0f}. A blind guess is one of {values[2]:,.0f}."
     )
     drawn = chart(
         [
@@ -110,7 +110,7 @@ def certainty(rows: Rows) -> Figure | None:
         y_labels=names,
         row_height=48,
     )
-    return Figure("How sure it is", sentence, drawn)
+    return Figure("Perplexity", sentence, drawn)
 
 
 def one_in(log_prob: float) -> str:

@@ -91,7 +91,7 @@ def places_figure(rows: Rows) -> Figure:
         f"The first answer is {_times(first - last)} as likely as the one in place {len(matches):,}. The steeper the "
         "line, the surer the model is of a few answers."
     )
-    return Figure("How the answers fall off", said, drawn)
+    return Figure("Probability by rank", said, drawn)
 
 
 def _times(log_ratio: float) -> str:

@@ -117,7 +117,7 @@ def throughput(found: Sequence[MethodFinding], words: FindWording) -> Figure:
         y_labels=[f"{one.method} (best n)" if one == best else one.method for one in begun],
         row_height=30,
     )
-    return Figure("How fast", sentence, drawn)
+    return Figure("Pace", sentence, drawn)
 
 
 def _with_caution(sentence: str, words: FindWording) -> str:
@@ -150,7 +150,7 @@ def attempts_and_repeats(found: Sequence[MethodFinding]) -> Figure:
         y_labels=[one.method for one in tried],
         row_height=40,
     )
-    return Figure("Wasted work", sentence, drawn)
+    return Figure("Wasted attempts", sentence, drawn)
 
 
 def _repeats_sentence(tried: Sequence[MethodFinding]) -> str:

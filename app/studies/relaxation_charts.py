@@ -38,8 +38,8 @@ def _hits(rows: Rows) -> Figure | None:
         sum(getattr(line, name) for line in lines) for name in ("hits", "projected_hits", "targets")
     )
     sentence = (
-        f"Of {counted(targets, 'attempt')} the model said the target in {hits:,} when its input was numbers, and in "
-        f"{projected:,} when the nearest words stood in their place."
+        f"Of {counted(targets, 'attempt')}, {hits:,} reached the target with numbers as the input, and {projected:,} "
+        "with the nearest words in their place."
     )
     drawn = chart(
         [
@@ -56,7 +56,7 @@ def _hits(rows: Rows) -> Figure | None:
         y_labels=labels,
         row_height=60,
     )
-    return Figure("Numbers and words", sentence, drawn)
+    return Figure("Hits by numbers and by words", sentence, drawn)
 
 
 def _descent(rows: Rows) -> Figure | None:
@@ -78,7 +78,7 @@ def _descent(rows: Rows) -> Figure | None:
         )
         marks.append(mark.update(legendgroup=name, showlegend=name not in named))
         named.add(name)
-    sentence = "The cost of a word of the targets, on average over those that go down side by side."
+    sentence = "The mean cost of a word of the targets, over the targets of one descent."
     drawn = chart(
         marks,
         f"Lines by step. {sentence}",
@@ -86,7 +86,7 @@ def _descent(rows: Rows) -> Figure | None:
         y=FROM_ZERO | {"title": "Nats a word of the target"},
         showlegend=True,
     )
-    return Figure("The descent", sentence, drawn)
+    return Figure("Cost by step", sentence, drawn)
 
 
 def _shares(rows: Rows) -> Figure | None:
@@ -123,7 +123,7 @@ def _shares(rows: Rows) -> Figure | None:
         barmode="overlay",
     )
     drawn.figure.update_yaxes(title="Places", row=1, col=1)
-    return Figure("How near to words", sentence, drawn)
+    return Figure("Shares of words", sentence, drawn)
 
 
 def _differences(rows: Rows) -> Figure | None:
@@ -156,7 +156,7 @@ def _differences(rows: Rows) -> Figure | None:
         y=FROM_ZERO | {"title": "Distance moved by the words"},
         showlegend=True,
     )
-    return Figure("What the words change", sentence, drawn)
+    return Figure("Distance moved by the nearest words", sentence, drawn)
 
 
 def _name(space: str, target_list: str) -> str:

@@ -91,7 +91,7 @@ def kinds(found: Sequence[Kind]) -> Figure:
         "exact text in the usual tokens; the others take an edit, other tokens, or both."
     )
     y = {"title": "Matches", "range": [0, 1.15 * highest or 1.0]}
-    return Figure("What was drawn out", sentence, chart(marks, sentence, y=y))
+    return Figure("Matches by edit and tokens", sentence, chart(marks, sentence, y=y))
 
 
 def characters(counts: Sequence[CharacterCount], *, written: bool) -> Figure:

@@ -106,7 +106,7 @@ def hits(cells: Sequence[HitCell], hit_type: str) -> Figure:
         row_height=18 + 14 * len(lists),
         showlegend=True,
     )
-    return Figure("What was reached", sentence, drawn)
+    return Figure("Targets reached", sentence, drawn)
 
 
 def losses(rows: Rows) -> Figure | None:
@@ -136,7 +136,7 @@ def losses(rows: Rows) -> Figure | None:
         x={"title": "Sweep", "dtick": max(1, longest // 10)},
         y=FROM_ZERO | {"title": "Objective of the reply, nats"},
     )
-    return Figure("How the search went", sentence, drawn)
+    return Figure("Objective by sweep", sentence, drawn)
 
 
 def restarts(rows: Rows, hit_type: str) -> Figure | None:
@@ -165,7 +165,7 @@ def restarts(rows: Rows, hit_type: str) -> Figure | None:
         x={"title": "Restarts", "dtick": max(1, most // 10)},
         y={"title": "Share of targets reached", "range": [-0.02, 1.02], "tickformat": ".0%"},
     )
-    return Figure("What more restarts bring", sentence, drawn)
+    return Figure("Targets reached by restarts", sentence, drawn)
 
 
 def _list_lines(curves: Mapping[str, Sequence[float]], begin: int, hover: str, alt: str, *, x: Axis, y: Axis) -> Chart:

@@ -155,10 +155,10 @@ def test_text_of_others_is_escaped():
 
 def test_positions_of_edits_are_cumulative():
     figures = {figure.title: figure for figure in VIEW.figures(ROWS + POSITIONS, STUDY)}
-    prefix = figures["Where edits fall in the prefix"].chart.figure.data
+    prefix = figures["Positions of edits in the prefix"].chart.figure.data
     assert len(prefix) == 2
     assert list(prefix[0].y) == pytest.approx([0.25, 0.5, 0.75, 1.0])
-    (whole,) = figures["Where edits fall in what was drawn"].chart.figure.data
+    (whole,) = figures["Positions of edits in drawn strings"].chart.figure.data
     assert (list(whole.x), list(whole.y)) == ([3], [1.0])
 
 

@@ -97,7 +97,7 @@ def test_without_undecided_passages_nothing_is_hatched():
 
 def test_pairs_are_drawn_to_both_sides_and_told():
     rows = [each for each in many_rows() if each["variant"] != "terminated"]
-    figure = figures(rows)["The same passages, two ways"]
+    figure = figures(rows)["Pairs of ways on the same passages"]
     first, second = figure.chart.figure.data
     assert (list(first.x), list(second.x)) == ([0], [14])
     assert first.marker.pattern.shape != second.marker.pattern.shape
@@ -117,7 +117,7 @@ def test_pairs_are_drawn_to_both_sides_and_told():
 
 def test_what_chance_explains_is_not_called_a_difference():
     rows = [row("baseline", 0, "Ann", ("Ann",)), row("words", 0, "Ann", ("Bob",))]
-    assert "No two ways" in figures(rows)["The same passages, two ways"].sentence
+    assert "No two ways" in figures(rows)["Pairs of ways on the same passages"].sentence
     assert list(tables(rows)["Differences between ways"].frame["Differ"]) == ["not certain"]
 
 
@@ -138,7 +138,7 @@ def test_answers_that_are_all_different_have_no_most_frequent_one():
 
 
 def test_places_of_the_truth_add_up_to_all_passages():
-    figure = figures(many_rows())["Where the right word stands"]
+    figure = figures(many_rows())["Rank of the right word"]
     for place in range(3):
         assert sum(trace.x[place] for trace in figure.chart.figure.data) == pytest.approx(1.0)
     counts = place_counts(many_rows())

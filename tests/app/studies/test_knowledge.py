@@ -118,7 +118,7 @@ def test_a_truth_that_was_not_reached_is_told_to_come_later():
     assert shown["Structured query"].chart.figure.layout.yaxis.ticktext[-1] == "after 30 · ✓ Canberra"
     assert bars.x[-1] == pytest.approx(math.exp(-20.0))
     assert "at least 30 come before the right one" in shown["Structured query"].sentence
-    lines = shown["How the answers fall off"].chart.figure.layout
+    lines = shown["Probability by rank"].chart.figure.layout
     assert lines.shapes[0].y0 == pytest.approx(math.exp(-20.0))
     assert "not reached" in lines.annotations[0].text
     way = tables(rows)["One question, three ways"].frame.iloc[0]
@@ -126,12 +126,12 @@ def test_a_truth_that_was_not_reached_is_told_to_come_later():
 
 
 def test_all_places_are_drawn_and_the_truth_starred():
-    line, star = figures(ranked(5, 40))["How the answers fall off"].chart.figure.data
+    line, star = figures(ranked(5, 40))["Probability by rank"].chart.figure.data
     assert list(line.x) == list(range(1, 41))
     assert list(line.y) == pytest.approx([math.exp(-1.0 - place) for place in range(1, 41)])
     assert (list(star.x), star.marker.symbol) == ([5], "star")
     for matches, told in ((3, "7.4 times as likely as the one in place 3"), (12, "60,000 times"), (40, "about 10^17 ")):
-        assert told in figures(ranked(1, matches))["How the answers fall off"].sentence
+        assert told in figures(ranked(1, matches))["Probability by rank"].sentence
 
 
 def test_a_probability_beyond_floats_is_drawn():
@@ -139,7 +139,7 @@ def test_a_probability_beyond_floats_is_drawn():
     for figure in VIEW.figures(rows, STUDY):
         json.dumps(figure.chart.figure.to_plotly_json(), default=list)
     assert "10^869" in figures(rows)["Structured query"].sentence
-    assert not figures(rows)["How the answers fall off"].chart.figure.layout.shapes
+    assert not figures(rows)["Probability by rank"].chart.figure.layout.shapes
 
 
 def test_a_search_that_ended_without_an_answer_says_so():
@@ -204,7 +204,7 @@ def test_rows_of_a_real_run_are_shown(tiny_model_folder):
         truth="July 9", distractors=("July 4", "the log"), pattern="(July|the) ([1-9]|log|mat)", continuation=7
     )
     rows = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
-    assert list(figures(rows, study)) == ["Structured query", "Multiple choice", "How the answers fall off"]
+    assert list(figures(rows, study)) == ["Structured query", "Multiple choice", "Probability by rank"]
     assert len(tables(rows, study)["One question, three ways"].frame) == 3
     assert sum(figures(rows, study)["Multiple choice"].chart.figure.data[0].x) == pytest.approx(1.0)
     for length in range(len(rows)):  # followed live

@@ -232,7 +232,7 @@ def test_an_uploaded_text_is_kept_once_and_the_oldest_goes(tmp_path, monkeypatch
 def test_the_figures_show_what_the_findings_count(rows):
     found = findings(rows)
     figures = VIEW.figures(rows, SMALL)
-    assert [figure.title for figure in figures] == ["Valid strings over time", "How fast", "Wasted work"]
+    assert [figure.title for figure in figures] == ["Valid strings over time", "Pace", "Wasted attempts"]
     over_time, fast, waste = (figure.chart.figure for figure in figures)
     assert [line.y[-1] for line in over_time.data] == [one.tally.new_valid for one in found]
     assert {line.line.shape for line in over_time.data} == {"hv"}
@@ -253,7 +253,7 @@ def test_nothing_that_was_not_checked_is_called_valid(tiny_model_folder):
     study = dataclasses.replace(SMALL, validator=Unchecked(), seconds=1.0)
     unchecked = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
     figures, tables = VIEW.figures(unchecked, study), VIEW.tables(unchecked, study)
-    assert [figure.title for figure in figures] == ["Matches over time", "How fast", "Wasted work"]
+    assert [figure.title for figure in figures] == ["Matches over time", "Pace", "Wasted attempts"]
     assert all("Nothing was checked" in figure.sentence for figure in figures[:2])
     drawn = [figure.title + figure.chart.alt + figure.chart.figure.to_json() for figure in figures]
     listed = [" ".join((*table.frame.columns, *table.help.values())) for table in tables]

@@ -158,7 +158,7 @@ def test_the_figures_show_what_the_findings_count(rows):
         signs = zip(bars.marker.color, bars.marker.pattern.shape, strict=True)
         assert len(set(signs)) == len(successes)
     assert f"on {found.prompted[0].found} of 3 inputs letter for letter" in figures["After a prompt"].sentence
-    drawn = figures["What was drawn out"].chart.figure.data
+    drawn = figures["Matches by edit and tokens"].chart.figure.data
     assert sum(sum(bars.y) for bars in drawn) == sum(kind.matches for kind in found.kinds) > 0
     for bars, is_canonical in zip(drawn, (True, False), strict=True):
         told = dict(zip(bars.x, bars.y, strict=True))

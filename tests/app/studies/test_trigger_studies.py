@@ -125,16 +125,21 @@ def prompt_check():
 
 STUDIES = ("training", "brute_force", "relaxation", "causal", "ablation", "check", "prompt_check")
 FIGURES = {
-    "training": ["How sure it is", "Learning"],
-    "brute_force": ["What it can be made to say", "Learning"],
-    "relaxation": ["Numbers and words", "The descent", "How near to words", "What the words change"],
-    "causal": ["How the searches went", "Token by token"],
+    "training": ["Perplexity", "Training loss"],
+    "brute_force": ["Targets reached", "Training loss"],
+    "relaxation": [
+        "Hits by numbers and by words",
+        "Cost by step",
+        "Shares of words",
+        "Distance moved by the nearest words",
+    ],
+    "causal": ["Objective by evaluations", "Token by token"],
     "ablation": [
-        *("What more restarts bring: own, says it (greedy)", "What it costs: own, says it (greedy)"),
-        "What more restarts bring: own, likely on average, and so is the input (k = 2)",
-        "What it costs: own, likely on average, and so is the input (k = 2)",
-        *("What more restarts bring: normal, says it (greedy)", "What it costs: normal, says it (greedy)"),
-        "How the losses fall",
+        *("Targets reached by restarts: own, says it (greedy)", "Targets reached by time: own, says it (greedy)"),
+        "Targets reached by restarts: own, likely on average, and so is the input (k = 2)",
+        "Targets reached by time: own, likely on average, and so is the input (k = 2)",
+        *("Targets reached by restarts: normal, says it (greedy)", "Targets reached by time: normal, says it (greedy)"),
+        "Objective by sweep",
     ],
     "check": [],
     "prompt_check": [],

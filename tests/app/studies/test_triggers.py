@@ -71,10 +71,10 @@ def test_every_part_of_a_run_can_be_shown(rows):
         VIEW.figures(part, STUDY)
         VIEW.tables(part, STUDY)
     assert list(figures(rows)) == [
-        "What was reached",
-        "How the search went",
+        "Targets reached",
+        "Objective by sweep",
         "Word by word",
-        "What more restarts bring",
+        "Targets reached by restarts",
     ]
     assert list(tables(rows)) == ["Hits", "Targets", "Searches", "Left out"]
 
@@ -87,7 +87,7 @@ def test_the_hit_table_counts_the_triggers(rows):
         assert line["Targets"] == len(own)
         assert line["Reached"] == sum(row["hits"][line["Hit type"]] for row in own)
     assert len(frame) == 3 * len(HIT_TYPES)
-    drawn = figures(rows)["What was reached"].chart.figure
+    drawn = figures(rows)["Targets reached"].chart.figure
     assert sum(len(trace.x) for trace in drawn.data) == len(frame)
     assert [line for trace in drawn.data for line in trace.x] == [
         pytest.approx(reached / targets) for reached, targets in zip(frame["Reached"], frame["Targets"], strict=True)
@@ -104,7 +104,7 @@ def test_a_line_for_each_target(rows):
 
 
 def test_losses_are_means_that_stay_where_a_search_ended(rows):
-    for trace in figures(rows)["How the search went"].chart.figure.data:
+    for trace in figures(rows)["Objective by sweep"].chart.figure.data:
         assert list(trace.y) == sorted(trace.y, reverse=True)  # no sweep makes it worse
 
 
