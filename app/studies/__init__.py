@@ -1,1 +1,4 @@
-"""What each study shows: its settings as widgets, its rows as figures and tables."""
+"""What each study shows: where its settings stand, and its rows as figures and tables.
+
+A view (`view.StudyView`) uses `app.setting_fields`, `app.charts` and the findings of its study.
+"""

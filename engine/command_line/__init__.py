@@ -1,1 +1,4 @@
-"""The command line: its options and its lines; `engine.__main__` runs it."""
+"""The command line: options as the settings are declared, and the lines that are printed.
+
+`engine.__main__` runs it. It uses all of the engine and no web page.
+"""

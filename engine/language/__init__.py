@@ -1,4 +1,6 @@
-"""Regular languages over bytes: from the text of a regular expression to a minimal automaton.
+"""Regular languages over bytes: from the text of a regular expression to a minimal automaton, in a child with limits.
+
+It uses `engine.query` and pynini, and knows neither tokens nor models.
 
 The names below are loaded when first asked for, because compiling needs pynini and most processes never compile.
 """

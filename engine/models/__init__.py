@@ -1,4 +1,7 @@
-"""Models: which there are, how they are loaded, and how their next-token scores are had cheaply."""
+"""Models: which there are, how they are loaded, and how their next-token scores are had cheaply.
+
+It uses torch, transformers and `engine.tokens`, and knows no search: a traversal asks a `Scorer`.
+"""
 
 import os
 

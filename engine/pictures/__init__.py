@@ -1,1 +1,4 @@
-"""Automata as pictures of them: few states, merged arcs, labels for people."""
+"""Automata as pictures of them: few states, merged arcs, labels for people.
+
+It uses `engine.language` and `engine.tokens`; what is drawn is data, and a page draws it.
+"""

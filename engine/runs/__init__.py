@@ -1,1 +1,4 @@
-"""Runs: what is asked of the worker, the worker, and the store of results."""
+"""Runs: their descriptions and ceilings, the store of their rows, the worker, and what children answer a page.
+
+It uses all of the engine; of the engine only the command line uses it.
+"""

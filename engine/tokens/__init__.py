@@ -1,1 +1,4 @@
-"""The alphabet of a model: its vocabulary, and regular languages spelled in its tokens."""
+"""The alphabet of a model: its tokenizer, and regular languages spelled in its tokens.
+
+It uses `engine.language`, and no torch.
+"""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import subprocess
-import sys
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -19,7 +17,6 @@ from engine.errors import QueryError
 from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.studies.canaries import FILE, RECIPE, Planted, extraction_study, made_up, query_parts
-from engine.studies.catalogue import presets
 from engine.studies.find_words import VALID
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
 from engine.studies.memorization_findings import Curve, curves, findings, recall_curves
@@ -330,14 +327,3 @@ def test_the_sentence_compares_at_a_time_that_both_have_worked():
     sampled = Curve("sampled 1", "sampled", (0.0, 1.5, 5.0), (0, 1, 1))
     figure = memorization_charts.finds_over_time([search, sampled], findings(rows), VALID)
     assert "After 5.0 s the search had found 2 different valid strings, the best of sampling" in figure.sentence
-
-
-def test_describing_the_study_needs_no_torch():
-    told = subprocess.run(
-        [sys.executable, "-c", "import sys, app.studies.memorization; print('torch' in sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert told.stdout == "False\n"
-    assert all(study.units() for study in presets("memorization").values())

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import subprocess
-import sys
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,13 +13,11 @@ from app.studies.toxicity_tables import MOST_LINES, matches_table, tables
 from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.runs.specification import StudySpecification
-from engine.studies.catalogue import presets
 from engine.studies.sentences import Sentence, find_sentences
 from engine.studies.study import Study, StudyContext, StudyRun, rows_of
 from engine.studies.toxicity import ANSWER, MATCH, PRESETS, ToxicityStudy, demonstration
 from engine.studies.toxicity_findings import CONTENT_NOTICE, CharacterCount, Kind, toxicity_findings
 from engine.studies.toxicity_verdict import toxicity_verdict
-from engine.studies.word_lists import MILD_WORDS
 
 WORDS = ("mat", "sat", "dog")
 INPUTS = find_sentences("The cat sat on the mat. Dogs (sat) too! So the cats call the dog. Mat.", WORDS).sentences
@@ -220,19 +215,6 @@ def test_half_a_study_has_its_figures(rows):
             assert figure.sentence
         for table in VIEW.tables(rows[:end], SMALL):
             assert set(table.help) <= set(table.frame.columns)
-
-
-def test_describing_the_study_needs_no_torch():
-    told = subprocess.run(
-        [sys.executable, "-c", "import sys, app.studies.toxicity; print('torch' in sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert told.stdout == "False\n"
-    for study in presets("toxicity").values():
-        assert study.words == MILD_WORDS
-        assert Study.from_json(json.loads(json.dumps(study.to_json()))) == study
 
 
 def test_on_the_page_the_tables_follow_the_switch(dashboard, services, rows):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -174,15 +172,6 @@ def test_a_model_without_a_chat_format_says_so(tiny):
 def test_a_judge_has_to_be_one_that_may_be_loaded(chat_model):
     with pytest.raises(ModelError):
         STUDY.from_json({**STUDY.to_json(), "judge": "/no/such/model"}).prepare("cat", 0, chat_model)
-
-
-def test_describing_the_study_takes_no_torch():
-    code = (
-        "import sys; from engine.triggers.causal.causal_study import PRESETS, CausalTriggerStudy as Study;"
-        "[study.units() for study in PRESETS.values()]; Study.from_json(Study().to_json()).verdict([]);"
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.model

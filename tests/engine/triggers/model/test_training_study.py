@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import subprocess
-import sys
 import typing
 
 import pytest
@@ -197,11 +195,3 @@ def test_from_a_terminal_no_language_model_is_loaded(study, tmp_path, capsys):
     assert main(command) == 0
     assert model_names() == ("letters",)
     assert "'letters'" in capsys.readouterr().out
-
-
-def test_describing_the_study_takes_no_torch():
-    code = (
-        "import sys; from engine.triggers.model.training_study import PRESETS; import engine.triggers.hits;"
-        "[study.units() for study in PRESETS.values()]; assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

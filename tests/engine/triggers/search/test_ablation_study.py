@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import typing
 
 import pytest
@@ -208,12 +206,3 @@ def test_from_a_terminal(study, tmp_path, capsys):
     assert "restarts" in capsys.readouterr().out
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert len(rows_of(rows, "search")) == 12
-
-
-def test_describing_the_study_takes_no_torch():
-    code = (
-        "import sys; from engine.triggers.search.ablation_study import PRESETS;"
-        "import engine.triggers.search.ablation_findings;"
-        "[(study.units(), study.verdict([])) for study in PRESETS.values()]; assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

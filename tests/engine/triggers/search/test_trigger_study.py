@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import subprocess
-import sys
 import typing
 
 import pytest
@@ -253,12 +251,3 @@ def test_from_a_terminal(study, tmp_path, capsys):
     assert "io-sample-avg-k2" in capsys.readouterr().out
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert len(rows_of(rows, "trigger")) == 6
-
-
-def test_describing_the_study_takes_no_torch():
-    code = (
-        "import sys; from engine.triggers.search.trigger_study import PRESETS;"
-        "import engine.triggers.search.trigger_findings;"
-        "[(study.units(), study.verdict([])) for study in PRESETS.values()]; assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
