@@ -17,5 +17,5 @@ def test_showing_studies_needs_no_torch():
 
 @pytest.mark.parametrize("view", study_views().values(), ids=study_views())
 def test_a_view_introduces_its_study(view):
-    assert view.introduction == "" or view.introduction.endswith(".")
+    assert view.introduction == "" or view.introduction.endswith((".", "?"))
     assert view.notice == "" or view.notice.endswith(".")
