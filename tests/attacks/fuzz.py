@@ -53,7 +53,7 @@ Json = Any
 ROUND = 16
 #: The longest file, before it is packed.
 MOST_CHARACTERS = 6_000_000
-#: What a round may leave behind, as the slope over all rounds but the first ones, in bytes.
+#: What a round may leave behind, as the slope over the second half of the rounds, in bytes.
 MOST_KEPT = 300_000
 
 # --------------------------------------------------------------------------------------------------------- values
@@ -327,8 +327,8 @@ class Fuzzer:
         }
 
     def slope(self) -> float:
-        """What a round leaves behind, in bytes. The first third does not count: much is made once and kept."""
-        sizes = self.sizes[len(self.sizes) // 3 :]
+        """What a round leaves behind, in bytes. The first half does not count: much is made once and kept."""
+        sizes = self.sizes[len(self.sizes) // 2 :]
         return float(np.polyfit(np.arange(len(sizes)), sizes, 1)[0]) if len(sizes) > 2 else 0.0
 
     def _drawn(self, number: int) -> list[tuple[str, Any]]:
