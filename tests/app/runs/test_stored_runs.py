@@ -1,0 +1,80 @@
+"""A store of an earlier version opens: its runs are shown, compared with what is known now, and asked again.
+
+`tests/data/store_schema_3.sql` holds one run of each study and of each traversal, carried out with models of random
+weights by the version before settings were declared (November 2026).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from app.study_views import study_views
+from engine.runs.specification import SearchSpecification, StudySpecification, specification_from_json
+from engine.runs.store import Store
+from engine.studies.catalogue import STUDIES
+from engine.studies.study import done_units
+
+DUMP = Path(__file__).parents[2] / "data" / "store_schema_3.sql"
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = tmp_path / "runs.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(DUMP.read_text(encoding="utf-8"))
+    connection.close()
+    store = Store(f"sqlite:///{path}")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def runs(store):
+    """The runs by what they are of: the kind of a study, or of a traversal."""
+    found = {}
+    for line in store.listed(limit=100):
+        run = store.get(line.id)
+        specification = specification_from_json(run.specification)
+        is_search = isinstance(specification, SearchSpecification)
+        found[specification.traversal.kind if is_search else specification.study.kind] = run
+    return found
+
+
+def test_every_run_is_there_with_its_rows(store, runs):
+    assert set(runs) == {*STUDIES, "shortest_path", "sampling", "distribution"}
+    for run in runs.values():
+        assert run.status == "done"
+        assert len(list(store.rows(run.id))) == run.row_count
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_a_study_is_understood_and_says_what_it_found(store, runs, kind):
+    specification = specification_from_json(runs[kind].specification)
+    assert isinstance(specification, StudySpecification)
+    rows = list(store.rows(runs[kind].id))
+    study, view = specification.study, study_views().get(kind)
+    assert done_units(rows)
+    assert kind in ("decoder", "trigger-check") or study.verdict(rows)
+    if view is not None and kind not in ("replay", "prompt-check", "trigger-check"):
+        assert view.figures(rows, study) or view.tables(rows, study)
+
+
+@pytest.mark.parametrize("kind", [*STUDIES, "shortest_path", "sampling", "distribution"])
+def test_a_run_is_asked_again_as_it_was(store, runs, kind):
+    again = store.get(store.repeat(runs[kind].id))
+    assert specification_from_json(again.specification) == specification_from_json(runs[kind].specification)
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+def test_a_page_shows_it(store, runs, dashboard, kind):
+    pages = {"encodings": "tokens", "decoder": "automata"}
+    dashboard.query_params["run"] = runs[kind].id
+    dashboard.run()
+    name = pages.get(kind, kind).replace("-", "_")
+    page = dashboard.switch_page(f"../pages/{name}.py").run()
+    page.query_params["run"] = runs[kind].id
+    page = page.run()
+    assert not page.exception
