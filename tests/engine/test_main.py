@@ -97,7 +97,7 @@ def test_shares_for_people(tiny_model_folder, capsys):
     assert shares == sorted(shares, reverse=True)
     assert "animal=" in table[heading + 1]
     assert "30 of 30 draws" in captured.err
-    assert "draws of equal weight" in captured.err
+    assert "effective sample size" in captured.err
 
 
 @pytest.mark.parametrize(

@@ -290,7 +290,7 @@ def test_what_cannot_be_gone_through_is_refused(tiny):
         search(tiny, Query(" cat", prefix="[a-z]+"), Distribution())
     with pytest.raises(LimitError, match="26 strings"):
         search(tiny, Query(" cat", prefix="[a-z]"), Distribution(), Limits(prefixes=25))
-    with pytest.raises(QueryError, match="at least 1 draw"):
+    with pytest.raises(QueryError, match="must be at least 1"):
         Sampling(0)
 
 
