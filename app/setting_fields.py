@@ -191,6 +191,11 @@ def _choice(place: Any, one: Declared, first: Any, widget: str, options: dict[st
         else:
             chosen = place.pills(one.setting.label, list(choices), selection_mode="multi", **options)
         return tuple(value for value in choices if value in chosen)
+    if widget == "selectbox":
+        values = list(choices)
+        return place.selectbox(
+            one.setting.label, values, index=values.index(first), format_func=choices.__getitem__, **options
+        )
     # A link reads like the page, so it is the name of a choice that the widget holds.
     names = {label: value for value, label in choices.items()}
     label = getattr(place, widget or "segmented_control")(

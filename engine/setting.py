@@ -22,6 +22,7 @@ import math
 import textwrap
 import types
 import typing
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -114,7 +115,8 @@ class Declared:
         if setting.most_items is not None and len(items) > setting.most_items:
             raise QueryError(f"“{setting.label}” must have at most {setting.most_items:,}, not {len(items):,}.")
         if setting.distinct and len(set(items)) < len(items):
-            twice = next(item for place, item in enumerate(items) if item in items[:place])
+            counts = Counter(items)
+            twice = next(item for item in items if counts[item] > 1)
             raise QueryError(f"In “{setting.label}”, {_shown(self._named(twice))} is there twice.")
 
     def _check_one(self, value: Any) -> None:
@@ -239,7 +241,7 @@ def _default_text(one: Declared, value: Any) -> str:
             str(_plain(item) if isinstance(_plain(item), str) else one.setting.choices[item]) for item in values
         )
     else:
-        text = json.dumps(_plain(value), ensure_ascii=False)
+        text = json.dumps(_plain(value), ensure_ascii=False, default=dataclasses.asdict)
     return textwrap.shorten(text, 60, placeholder=" …")
 
 

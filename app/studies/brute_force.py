@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Any
 
 import streamlit as st
 
-from app.setting_fields import all_fields, attempt
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies.brute_force_charts import learning_figure, lists_figure
 from app.studies.brute_force_tables import coverage_table, lists_table, outside_tables, said_tables, search_table
-from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.text_source import BUILT_IN, file_field, source_field
-from app.studies.trigger_fields import context_field, seed_field
 from app.studies.trigger_words import file_targets, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
@@ -20,7 +18,6 @@ from engine.studies.masking import Masker
 from engine.studies.study import Study
 from engine.triggers.brute_force.findings import coverage, list_hits, searches_found
 from engine.triggers.brute_force.study import BruteForceStudy
-from engine.triggers.model.characters import INPUT_SYMBOLS
 
 KIND = BruteForceStudy.kind
 
@@ -51,92 +48,23 @@ class BruteForceView(MaskedView):
         return asked
 
     def _fields(self, study: BruteForceStudy) -> BruteForceStudy:
+        fields, recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
         left, right = st.columns(2)
         with left:
-            corpus, is_cut = attempt(lambda: _corpus_fields(study), (study.corpus, study.is_cut))
+            corpus = attempt(lambda: _corpus_fields(study, fields), {})
         with right:
             targets = attempt(lambda: _targets_field(study), study.targets)
         first, second, third, fourth = st.columns(4)
-        depth = number_field(
-            first,
-            "Symbols of the longest inputs",
-            study.depth,
-            least=1,
-            most=INPUT_SYMBOLS,
-            key=f"{KIND}_depth",
-            help="Every input of so many symbols is tried, and every shorter one. One more takes 33 times as long.",
-        )
-        pairs = number_field(
-            second,
-            "Pairs at most",
-            study.pairs,
-            least=1,
-            most=3_000_000,
-            placeholder="all",
-            key=f"{KIND}_pairs",
-            help="Words to train with, each with the one behind it. Fewer: quicker, and a worse model. Empty: all.",
-        )
-        epochs = number_field(
-            third,
-            "Epochs",
-            study.recipe.epochs,
-            least=1,
-            most=1000,
-            key=f"{KIND}_epochs",
-            help="How often all pairs are gone through. Time of training grows in proportion.",
-        )
-        hidden = number_field(
-            fourth,
-            "Numbers of a state",
-            study.hidden,
-            least=1,
-            most=4096,
-            key=f"{KIND}_hidden",
-            help="How much the model remembers of its input. The paper has 200.",
-        )
+        fields.draw("depth", first)
+        fields.draw("pairs", second)
+        recipe.draw("epochs", third)
+        fields.draw("hidden", fourth)
         first, second, third, fourth = st.columns(4)
-        noise = number_field(
-            first,
-            "Share of wrong words",
-            study.noise,
-            least=0.0,
-            most=1.0,
-            step=0.1,
-            key=f"{KIND}_noise",
-            help="Of the words to train with, those in which one letter is replaced by another.",
-        )
-        context = context_field(
-            second,
-            study.context,
-            kind=KIND,
-            help="**Its last state**: one summary of the whole input. **Attention**: at each letter, all places of it.",
-        )
-        random_count = number_field(
-            third,
-            "Random targets",
-            study.random_count,
-            least=0,
-            most=100_000,
-            key=f"{KIND}_random_count",
-            help="How many sequences of random letters are on the list “random”. More: a narrower interval.",
-        )
-        seed = seed_field(
-            fourth, study.seed, kind=KIND, help="Another seed begins with other weights and makes other letters wrong."
-        )
-        return dataclasses.replace(
-            study,
-            corpus=corpus,
-            is_cut=is_cut,
-            targets=targets,
-            depth=depth,
-            pairs=pairs,
-            recipe=attempt(lambda: dataclasses.replace(study.recipe, epochs=epochs), study.recipe),
-            hidden=hidden,
-            noise=noise,
-            context=context,
-            random_count=random_count,
-            seed=seed,
-        )
+        fields.draw("noise", first)
+        fields.draw("context", second, widget="selectbox")
+        fields.draw("random_count", third)
+        fields.draw("seed", fourth)
+        return fields.record(targets=targets, recipe=recipe.record(), **corpus)
 
     def masker(self, study: Study) -> Masker:
         """See `MaskedView.masker`."""
@@ -163,8 +91,8 @@ class BruteForceView(MaskedView):
 VIEW = BruteForceView()
 
 
-def _corpus_fields(study: BruteForceStudy) -> tuple[str, bool]:
-    """The file of the text, "" for the one that is built in, and whether its words are cut already."""
+def _corpus_fields(study: BruteForceStudy, fields: SettingFields[BruteForceStudy]) -> dict[str, Any]:
+    """The file of the text, as a setting, and a field for how it is written; of the built-in one that is known."""
     label = "Text to learn words from"
     source = source_field(
         st.container(),
@@ -174,7 +102,7 @@ def _corpus_fields(study: BruteForceStudy) -> tuple[str, bool]:
         built_in="the chitchat dataset, people who got to know each other by typing.",
     )
     if source == BUILT_IN:
-        return "", False
+        return {"corpus": "", "is_cut": False}
     corpus = attempt(
         lambda: file_field(
             source,
@@ -186,13 +114,8 @@ def _corpus_fields(study: BruteForceStudy) -> tuple[str, bool]:
         ),
         study.corpus,
     )
-    is_cut = st.checkbox(
-        "Words are cut already",
-        value=study.is_cut,
-        key=f"{KIND}_is_cut",
-        help="Blanks stand between all words and signs, as in “do n't”. Off: the text is cut as the paper does.",
-    )
-    return corpus, is_cut
+    fields.draw("is_cut", widget="checkbox")
+    return {"corpus": corpus}
 
 
 def _targets_field(study: BruteForceStudy) -> str:

@@ -6,19 +6,17 @@ them on.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from app.narrative import duration_text
-from app.setting_fields import all_fields, attempt
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies.causal_charts import closest, curves, shown_words
-from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.prompt_card import prompt_cards
-from app.studies.trigger_fields import hit_field, seed_field, template_fields
+from app.studies.trigger_fields import hit_field, template_fields
 from app.studies.trigger_words import hit_label, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
@@ -74,52 +72,13 @@ class CausalTriggersView(MaskedView):
         return f"{counted(checked.units, 'search', 'searches')}."
 
     def _fields(self, study: CausalTriggerStudy) -> CausalTriggerStudy:
+        fields = SettingFields(study, KIND)
         first, second = st.columns(2)
-        typed = first.text_area(
-            "Targets, one a line",
-            value="\n".join(study.targets),
-            key=f"{KIND}_targets",
-            height=120,
-            help="What the model should be made to answer, with its capitals and signs. Each is a search of its own.",
-        )
+        fields.draw("targets", first, height=120)
         with second:
             template = template_fields(study.template, kind=KIND)
-        hit_type = hit_field(
-            "Search for",
-            study.hit_type.name,
-            kind=KIND,
-            help="What counts as a hit while searching: that the model says it, or that every token of it is as likely "
-            "as one of real replies is on average; with or without a trigger that reads like a sentence.",
-        )
-        first, second, third, fourth = st.columns(4)
-        free = number_field(
-            first,
-            "Free tokens",
-            study.free,
-            least=1,
-            most=64,
-            key=f"{KIND}_free",
-            help="How long the trigger is. More make it easier to reach the target, and each round longer.",
-        )
-        evaluations = number_field(
-            second,
-            "Evaluations",
-            study.evaluations,
-            least=1,
-            most=100_000,
-            key=f"{KIND}_evaluations",
-            help="Triggers that a search may try. Time grows in proportion.",
-        )
-        seeds = number_field(
-            third,
-            "Searches of each target",
-            study.seeds,
-            least=1,
-            most=100,
-            key=f"{KIND}_seeds",
-            help="Each begins from other tokens, with the next seed.",
-        )
-        seed = seed_field(fourth, study.seed, kind=KIND, help="The same seed finds the same triggers.")
+        hit_type = hit_field(study, study.hit_type.name)
+        fields.row("free", "evaluations", "seeds", "seed")
         is_coordinate = isinstance(study.method, CoordinateSearch)
         chosen = st.segmented_control(
             "Method",
@@ -133,51 +92,12 @@ class CausalTriggersView(MaskedView):
         method: CoordinateSearch | GreedyCoordinateGradient = study.method
         if (chosen == COORDINATE) != is_coordinate:
             method = CoordinateSearch() if chosen == COORDINATE else GreedyCoordinateGradient()
-        stop = st.checkbox(
-            "Leave a target as soon as it is reached",
-            value=study.stop_at_hit,
-            key=f"{KIND}_stop_at_hit",
-            help="Quicker; without it the search goes on towards a clearer hit.",
-        )
-        plain = st.checkbox(
-            "Plain letters only",
-            value=study.ascii_only,
-            key=f"{KIND}_ascii_only",
-            help="Triggers are made of tokens that can be typed on any keyboard.",
-        )
+        fields.draw("stop_at_hit", widget="checkbox")
+        fields.draw("ascii_only", widget="checkbox")
         first, second = st.columns(2)
-        judge = first.text_input(
-            "Judge of how odd a trigger is",
-            value=study.judge,
-            key=f"{KIND}_judge",
-            placeholder="the model itself",
-            help="The name or folder of another language model that this server may load (RELENS_MODELS); hit types "
-            "that ask for a likely input are about its opinion.",
-        )
-        encoder_decoder = second.text_input(
-            "Encoder-decoder to search instead",
-            value=study.encoder_decoder,
-            key=f"{KIND}_encoder_decoder",
-            placeholder="none",
-            help="The name or folder of a model such as T5 or BART that this server may load (RELENS_MODELS). It is "
-            "made to say the targets, and the model above judges how odd a trigger is; its prompt is plain.",
-        )
-        return dataclasses.replace(
-            study,
-            # A blank before a target is a part of it: in a plain prompt most replies begin with one.
-            targets=tuple(line for line in str(typed or "").splitlines() if line.strip()),
-            template=template,
-            hit_type=HitType.called(hit_type),
-            free=free,
-            evaluations=evaluations,
-            seeds=seeds,
-            seed=seed,
-            method=method,
-            stop_at_hit=stop,
-            ascii_only=plain,
-            judge=attempt(lambda: _allowed(judge.strip()), study.judge),
-            encoder_decoder=attempt(lambda: _allowed(encoder_decoder.strip()), study.encoder_decoder),
-        )
+        names = {name: fields.draw(name, place) for name, place in (("judge", first), ("encoder_decoder", second))}
+        allowed = {name: attempt(lambda typed=typed: _allowed(typed.strip()), "") for name, typed in names.items()}
+        return fields.record(template=template, hit_type=HitType.called(hit_type), method=method, **allowed)
 
     def masker(self, study: Study) -> Masker:
         """See `MaskedView.masker`."""

@@ -6,25 +6,22 @@ triggers, which is a page of its own.
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
 from app.narrative import duration_text
-from app.setting_fields import all_fields, attempt
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies import dialogue_charts as charts
-from app.studies.fields import number_field
 from app.studies.own_models import page_link
 from app.studies.text_source import BUILT_IN, UPLOADED, file_field, source_field
-from app.studies.trigger_fields import context_field, seed_field
 from app.studies.view import Figure, Rows, StudyView, Table
 from engine.percent import percent
 from engine.studies.study import Study, rows_of
-from engine.triggers.model.corpus import FORMS, Form, read_corpus
-from engine.triggers.model.model_list import check_name, model_names
+from engine.triggers.model.corpus import Form, read_corpus
+from engine.triggers.model.model_list import model_names
 from engine.triggers.model.training_study import EPOCH, MODEL, DialogueModelStudy
 
 if TYPE_CHECKING:
@@ -32,14 +29,6 @@ if TYPE_CHECKING:
     from engine.runs.records import RunRecord
 
 KIND = DialogueModelStudy.kind
-
-_FORM_LABELS = {
-    "auto": "as it looks",
-    "dialogues": "a line each, a blank line between dialogues",
-    "eou": "a dialogue on a line, <eou> between",
-    "pairs": "input, tab, reply",
-    "json": "JSON lines",
-}
 
 
 class DialogueModelView(StudyView):
@@ -60,115 +49,26 @@ class DialogueModelView(StudyView):
             return self._fields(study)
 
     def _fields(self, study: DialogueModelStudy) -> DialogueModelStudy:
+        fields, of_recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
         first, second = st.columns([1, 2])
-        name = first.text_input(
-            "Name of the model",
-            value=study.name,
-            key=f"{KIND}_name",
-            max_chars=64,
-            help="What it will be called in the search for triggers: small letters, digits, '.', '_' and '-'. A model "
-            "of that name is replaced.",
-        )
-        attempt(lambda: check_name(name), None)
+        name = fields.draw("name", first, max_chars=64)
         if name in model_names():
             first.caption("There is one of that name; it will be replaced.")
         with second:
-            corpus, form, is_cut = attempt(lambda: _corpus_fields(study), (study.corpus, study.form, study.is_cut))
+            corpus = attempt(lambda: _corpus_fields(study, fields), {})
+        fields.row("pairs", "vocabulary", "embedding", "hidden")
         first, second, third, fourth = st.columns(4)
-        pairs = number_field(
-            first,
-            "Pairs at most",
-            study.pairs,
-            least=1,
-            most=3_000_000,
-            key=f"{KIND}_pairs",
-            placeholder="all",
-            help="Train with so many pairs of input and reply, drawn from the corpus. Fewer: quicker, and a model that "
-            "knows less. Empty: all.",
-        )
-        vocabulary = number_field(
-            second,
-            "Words at most",
-            study.vocabulary,
-            least=6,
-            most=200_000,
-            key=f"{KIND}_vocabulary",
-            help="The most frequent words of the corpus are known; all others are one unknown word. Only known words "
-            "can be in a target.",
-        )
-        embedding = number_field(
-            third,
-            "Numbers of a word",
-            study.embedding,
-            least=1,
-            most=4096,
-            key=f"{KIND}_embedding",
-            help="How finely words are told apart. The paper has 300.",
-        )
-        hidden = number_field(
-            fourth,
-            "Numbers of a state",
-            study.hidden,
-            least=1,
-            most=4096,
-            key=f"{KIND}_hidden",
-            help="How much the model remembers of what it has read. More: better replies, and slower. The paper "
-            "has 600.",
-        )
-        first, second, third, fourth = st.columns(4)
-        context = context_field(
-            first,
-            study.context,
-            kind=KIND,
-            help="**Its last state**: one summary of the whole input. **Attention**: at each word, all places of the "
-            "input, weighed anew. The paper tries both.",
-        )
-        epochs = number_field(
-            second,
-            "Epochs",
-            study.recipe.epochs,
-            least=1,
-            most=1000,
-            key=f"{KIND}_epochs",
-            help="How often all pairs are gone through. Time grows in proportion.",
-        )
-        dropout = number_field(
-            third,
-            "Dropout",
-            study.dropout,
-            least=0.0,
-            most=0.95,
-            step=0.1,
-            key=f"{KIND}_dropout",
-            help="The share of numbers that are hidden at random while it learns, so that it learns less by heart.",
-        )
-        seed = seed_field(
-            fourth,
-            study.seed,
-            kind=KIND,
-            help="Another seed begins with other weights and sets other conversations aside.",
-        )
-        recipe = attempt(lambda: dataclasses.replace(study.recipe, epochs=epochs), study.recipe)
+        fields.draw("context", first, widget="selectbox")
+        of_recipe.draw("epochs", second)
+        fields.draw("dropout", third)
+        fields.draw("seed", fourth)
+        recipe = attempt(of_recipe.record, study.recipe)
         st.caption(
             f"Learns by {recipe.optimiser.upper() if recipe.optimiser == 'sgd' else 'Adam'}, rate {recipe.rate:g}, "
             f"{recipe.batch} pairs at a time; {percent(study.test_share)} of the conversations are set aside to "
             "measure on."
         )
-        return dataclasses.replace(
-            study,
-            name=name,
-            corpus=corpus,
-            form=form,
-            is_cut=is_cut,
-            pairs=pairs,
-            vocabulary=vocabulary,
-            context=context,
-            embedding=embedding,
-            hidden=hidden,
-            dropout=dropout,
-            recipe=recipe,
-            seed=seed,
-        )
+        return fields.record(recipe=recipe, **corpus)
 
     def own_model(self, study: Study) -> str:
         """The model that is trained."""
@@ -195,8 +95,8 @@ class DialogueModelView(StudyView):
 VIEW = DialogueModelView()
 
 
-def _corpus_fields(study: DialogueModelStudy) -> tuple[str, str, bool]:
-    """The file of the corpus, "" for the one that is built in, its form, and whether its words are cut already."""
+def _corpus_fields(study: DialogueModelStudy, fields: SettingFields[DialogueModelStudy]) -> dict[str, Any]:
+    """The file of the corpus, as a setting, and fields for how it is written; of the built-in one that is known."""
     source = source_field(
         st.container(),
         "Conversations",
@@ -206,7 +106,7 @@ def _corpus_fields(study: DialogueModelStudy) -> tuple[str, str, bool]:
         "conversations).",
     )
     if source == BUILT_IN:
-        return "", "auto", False
+        return {"corpus": "", "form": "auto", "is_cut": False}
     corpus = attempt(
         lambda: file_field(
             source,
@@ -219,23 +119,11 @@ def _corpus_fields(study: DialogueModelStudy) -> tuple[str, str, bool]:
         "",
     )
     first, second = st.columns(2, vertical_alignment="bottom")
-    form = first.selectbox(
-        "How it is written",
-        FORMS,
-        index=FORMS.index(study.form),
-        format_func=_FORM_LABELS.__getitem__,
-        key=f"{KIND}_form",
-        help="What a line of the file is. **As it looks** finds out by itself.",
-    )
-    is_cut = second.checkbox(
-        "Words are cut already",
-        value=study.is_cut,
-        key=f"{KIND}_is_cut",
-        help="Blanks stand between all words and signs, as in “do n't”. Off: the text is cut as the paper does.",
-    )
+    form = fields.draw("form", first, widget="selectbox")
+    fields.draw("is_cut", second, widget="checkbox")
     if source == UPLOADED and corpus:
         attempt(lambda: _look_at(corpus, form), None)
-    return corpus, form, is_cut
+    return {"corpus": corpus}
 
 
 @lru_cache(maxsize=16)

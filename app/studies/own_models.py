@@ -13,6 +13,7 @@ from engine.errors import QueryError
 from engine.triggers.model.model_list import ListedModel, listed_model, listed_vocabulary, model_names
 from engine.triggers.model.vocabulary import words_of_text
 from engine.triggers.search.targets import check_searchable, target_list
+from engine.triggers.shared_settings import DIALOGUE_MODEL
 
 TRAINING = "dialogue-model"
 
@@ -29,11 +30,11 @@ def model_field(kind: str, chosen: str) -> str:
         raise QueryError("Train a dialogue model first; then triggers can be searched for.")
     wanted = str(st.query_params.get("dialogue", "")) or chosen
     name = st.selectbox(
-        "Dialogue model",
+        DIALOGUE_MODEL.label,
         names,
         index=names.index(wanted) if wanted in names else 0,
         key=f"{kind}_model",
-        help="Who is asked. Each was trained on the page Dialogue model; another one says other things.",
+        help=DIALOGUE_MODEL.help,
     )
     if wanted not in names:
         st.caption(as_markdown(f"There is no model called “{wanted[:64]}” here; another is chosen."))

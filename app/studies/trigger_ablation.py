@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pandas as pd
 import streamlit as st
 
 from app.narrative import interval_text
-from app.setting_fields import all_fields, attempt
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies import ablation_charts as charts
-from app.studies.fields import number_field
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
-from app.studies.trigger_fields import (
-    MOST_RESTARTS,
-    count_field,
-    hit_names,
-    lists_field,
-    named_hit,
-    normal_field,
-    own_targets_field,
-    seed_field,
-    sweeps_field,
-)
+from app.studies.trigger_fields import hit_names, named_hit
 from app.studies.trigger_words import trigger_masker
 from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
 from engine.errors import QueryError
 from engine.percent import percent
 from engine.runs.study_checks import Checked
+from engine.setting import declared
 from engine.studies.masking import Masker
 from engine.studies.study import Study
 from engine.triggers.search.ablation_findings import effort_cells
 from engine.triggers.search.ablation_study import AblationStudy
-from engine.triggers.search.trigger_study import MOST_TARGETS
 
 KIND = AblationStudy.kind
 
@@ -66,77 +53,37 @@ class AblationView(MaskedView):
         return f"{counted(checked.units, 'search', 'searches')} of {counted(study.restarts, 'restart')} each."
 
     def _fields(self, study: AblationStudy) -> AblationStudy:
+        fields = SettingFields(study, KIND)
+        hits, tried = (declared(AblationStudy, name).setting for name in ("hit_types", "shortlists"))
         model = attempt(lambda: model_field(KIND, study.model), study.model)
-        first, second = st.columns([2, 1])
-        lists = lists_field(
-            first,
-            study.lists,
-            kind=KIND,
-            help="Which targets are searched for; each list has curves of its own. The paper looks at **normal**, "
-            "replies that the model gives anyway.",
-        )
-        count = count_field(second, study.count, most=MOST_TARGETS, kind=KIND)
+        fields.row("lists", "count", widths=[2, 1])
         names = hit_names(*study.hit_types)
         hit_types = st.multiselect(
-            "Search for",
+            hits.label,
             names,
             default=list(study.hit_types),
             format_func=named_hit,
             key=f"{KIND}_hit_types",
-            help="What counts as a hit; each is searched for by itself, and has curves of its own.",
+            help=hits.help,
         )
         first, second, third, fourth = st.columns(4)
         typed = first.text_input(
-            "Words tried (G)",
+            tried.label,
             value=", ".join(map(str, study.shortlists)),
             key=f"{KIND}_shortlists",
             max_chars=300,
-            help="Several numbers, with commas between them. Each is a search of its own, with so many words tried at "
-            "a place.",
+            help=tried.help,
         )
-        restarts = number_field(
-            second,
-            "Restarts at most",
-            study.restarts,
-            least=1,
-            most=MOST_RESTARTS,
-            key=f"{KIND}_restarts",
-            help="Searches for each target, each from other words. All smaller numbers come with it at no cost.",
-        )
-        sweeps = sweeps_field(third, study.sweeps, kind=KIND, of="a search")
-        seed = seed_field(
-            fourth,
-            study.seed,
-            kind=KIND,
-            help="Another seed draws other targets and begins from other words; the same gives the same triggers.",
-        )
+        fields.draw("restarts", second)
+        fields.draw("sweeps", third)
+        fields.draw("seed", fourth)
         first, second = st.columns([2, 1])
-        targets = own_targets_field(
-            first,
-            study.targets,
-            kind=KIND,
-            help="What the model should be made to say, as a list by itself. Words that it does not know cannot be "
-            "said; such targets are left out.",
-        )
-        normal = normal_field(
-            second,
-            study.normal,
-            kind=KIND,
-            help="**greedy**: always the likeliest word, as in the paper's figure. **sampled**: drawn from words that "
-            "are likely enough.",
-        )
-        return dataclasses.replace(
-            study,
+        fields.draw("targets", first, height=80)
+        fields.draw("normal", second)
+        return fields.record(
             model=model,
-            lists=lists,
-            count=count,
-            targets=targets,
-            normal=normal,
             hit_types=tuple(name for name in names if name in hit_types),
             shortlists=attempt(lambda: _numbers(typed or ""), study.shortlists),
-            restarts=restarts,
-            sweeps=sweeps,
-            seed=seed,
         )
 
     def masker(self, study: Study) -> Masker:

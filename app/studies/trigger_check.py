@@ -7,14 +7,13 @@ Most checks are asked for beside a trigger; here they are read again, and anybod
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
-from app.setting_fields import all_fields, attempt
+from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
 from app.studies.trigger_fields import checked_field, hit_field
@@ -24,6 +23,7 @@ from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from app.text import shortened
 from engine.errors import QueryError
+from engine.setting import declared
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.model.vocabulary import words_of_text
@@ -75,19 +75,13 @@ class TriggerCheckView(MaskedView):
                 label=f"What is said to the model {ARROW} what it should answer",
                 key=f"{KIND}_pairs",
                 placeholder=f"how are you ? {ARROW} i am good .",
-                help="One pair a line. The model knows only words of its training; others are read as <unk>, and "
-                "cannot be answered.",
+                help=declared(TriggerCheckStudy, "pairs").setting.help,
                 tidy=str.strip,
             ),
             study.pairs,
         )
-        hit_type = hit_field(
-            "Above all, is it",
-            study.hit_type,
-            kind=KIND,
-            help="The hit type that the table is about; all of them are told of each pair.",
-        )
-        return dataclasses.replace(study, model=model, pairs=pairs, hit_type=hit_type)
+        hit_type = hit_field(study, study.hit_type)
+        return SettingFields(study, KIND).record(model=model, pairs=pairs, hit_type=hit_type)
 
     def masker(self, study: Study) -> Masker:
         """See `MaskedView.masker`."""

@@ -25,14 +25,13 @@ from engine.triggers.hits import HitType
 from engine.triggers.model.vocabulary import words_of_text
 from engine.triggers.search.check_study import TriggerCheckStudy
 from engine.triggers.search.targets import read_targets
+from engine.triggers.shared_settings import LISTS
 
 #: Lists in plain words; also their order.
 LIST_LABELS = {
     "own": "your own",
     "file": "your file",
-    "normal": "normal: what it says anyway",
-    "mal": "mal: what it should never say",
-    "random": "random: words in no order",
+    **LISTS.choices,
 }
 
 _SEEN = {"reply": "yes, as a whole reply", "part": "within a reply", "": "no"}

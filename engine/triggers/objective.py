@@ -21,14 +21,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from engine.errors import QueryError
 from engine.query import Record
+from engine.setting import Setting, check_settings
 from engine.triggers.hits import HitType, Thresholds
 
 if TYPE_CHECKING:
     import torch
+
+
+EPSILON = Setting(
+    "Epsilon",
+    "What a word that is likely enough still counts: near 0 the search turns to the words that are not.",
+    least=0.0,
+    most=1.0,
+    step=0.01,
+)
+INPUT_WEIGHT = Setting(
+    "Weight of the input",
+    "How much it counts that the trigger reads like a sentence, in searches for io hits.",
+    least=0.0,
+    step=0.1,
+)
 
 
 @dataclass(frozen=True)
@@ -40,15 +55,12 @@ class Objective(Record):
 
     hit_type: HitType
     thresholds: Thresholds
-    epsilon: float = 0.01
-    input_weight: float = 1.0
-    input_epsilon: float = 0.01
+    epsilon: Annotated[float, EPSILON] = 0.01
+    input_weight: Annotated[float, INPUT_WEIGHT] = 1.0
+    input_epsilon: Annotated[float, EPSILON] = 0.01
 
     def __post_init__(self) -> None:
-        if not (0.0 <= self.epsilon <= 1.0 and 0.0 <= self.input_epsilon <= 1.0):
-            raise QueryError("Epsilon, what counts of a cost that is reached, is between 0 and 1.")
-        if not (math.isfinite(self.input_weight) and self.input_weight >= 0.0):
-            raise QueryError(f"The weight of the input's cost is at least 0, not {self.input_weight}.")
+        check_settings(self)
 
     @property
     def scores_inputs(self) -> bool:

@@ -25,7 +25,7 @@ from engine.query import Boundary
 from engine.runs.specification import StudySpecification
 from engine.studies.bias import PRESETS, BiasStudy
 from engine.studies.bias_variants import Variant
-from engine.studies.catalogue import STUDIES, presets
+from engine.studies.catalogue import STUDIES, presets, study_class
 from tests.app.fakes import FakeStore
 from tests.app.studies.test_bias import EXACT, FEW, ROWS, STUDY, rows_of
 
@@ -104,6 +104,26 @@ class TestPage:
         page = opened(dashboard, run_id)
         assert page.text_area(key="bias_subjects").value == "\n".join(STUDY.subjects)
         assert "study_stop_button" in buttons(page)
+
+    @pytest.mark.parametrize(
+        ("kind", "wrong", "sentence"),
+        [
+            ("brute-force", {"test_share": -1.0}, "“Share set aside” must be above 0 and below 1, not -1.0."),
+            ("brute-force", {"depth": 2**60}, "“Symbols of the longest inputs” must be between 1 and 6"),
+            ("triggers", {"count": -(2**63)}, "“Targets of each list” must be between 1 and 2,000"),
+            ("triggers", {"search": {"seed": 2**70}}, "“Seed” must be between 0 and"),
+        ],
+    )
+    def test_a_stored_run_whose_settings_have_no_meaning_opens(self, dashboard, services, kind, wrong, sentence):
+        run_id = services.store.submit(StudySpecification("m", study_class(kind)()))
+        stored = services.store.get(run_id).specification
+        services.store.change(run_id, specification={**stored, "study": {**stored["study"], **wrong}})
+        dashboard.run()
+        dashboard.switch_page(f"../pages/{kind.replace('-', '_')}.py")
+        dashboard.query_params["run"] = run_id
+        page = dashboard.run()
+        assert not page.exception
+        assert any(sentence in error.value.replace("\\", "") for error in page.error)
 
     def test_a_run_of_another_kind_is_not_shown(self, dashboard):
         page = opened(dashboard, "none")

@@ -19,14 +19,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from engine.errors import LimitError, QueryError
+from engine.setting import Setting
 from engine.studies.study import Row, Study, StudyContext, Unit
 from engine.triggers.model.characters import INPUT_SYMBOLS
 from engine.triggers.model.recipe import Recipe
-from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.seeds import check_seed
+from engine.triggers.search.search_settings import RESTARTS, SHORTLIST, SearchSettings
+from engine.triggers.shared_settings import (
+    CONTEXT,
+    CORPUS,
+    EMBEDDING,
+    HIDDEN,
+    IS_CUT,
+    PAIRS,
+    SEED,
+    TARGET_FILE,
+    TEST_SHARE,
+    Context,
+)
 
 TRAIN, MEASURE, LENGTH, SEARCHING = "train", "measure", "length", "search"
 
@@ -36,11 +47,8 @@ STEP, MODEL, LIST, PART, HITS, EXAMPLE, SEARCH = "step", "model", "list", "part"
 #: A part tries everything for so many symbols at the end of an input.
 PART_SYMBOLS = 4
 
-#: Symbols of the longest inputs of which all are tried anew to know what a search can find.
-MOST_SEARCHED = 4
-
-#: Characters of the largest vocabulary, for which replies can still be numbered, and targets in one row.
-MOST_SYMBOLS, TARGETS_A_ROW = 64, 1_000
+#: Targets in one row.
+TARGETS_A_ROW = 1_000
 
 THREE_EPOCHS = Recipe(epochs=3)
 
@@ -62,27 +70,83 @@ class BruteForceStudy(Study):
     question: ClassVar[str] = "What does a model say to every input there is?"
     needs_model: ClassVar[bool] = False
 
-    corpus: str = ""
-    is_cut: bool = False
-    words: int = 10_000
-    symbols: int = 32
-    pairs: int | None = 300_000
-    test_share: float = 0.05
-    noise: float = 0.5
-    context: Literal["last", "general", "mlp-query"] = "last"
-    embedding: int = 200
-    hidden: int = 200
+    corpus: Annotated[str, CORPUS] = ""
+    is_cut: Annotated[bool, IS_CUT] = False
+    words: Annotated[int, Setting("Frequent words", "The most frequent words are learned.", least=1, most=200_000)] = (
+        10_000
+    )
+    symbols: Annotated[
+        int,
+        Setting(
+            "Characters",
+            "The most frequent characters are known. With more than 64, replies could not be numbered.",
+            least=1,
+            most=64,
+        ),
+    ] = 32
+    pairs: Annotated[
+        int | None,
+        replace(
+            PAIRS,
+            help="Words to train with, each with the one behind it. Fewer: quicker, and a worse model. Empty: all.",
+        ),
+    ] = 300_000
+    test_share: Annotated[float, TEST_SHARE] = 0.05
+    noise: Annotated[
+        float,
+        Setting(
+            "Share of wrong words",
+            "Of the words to train with, those in which one letter is replaced by another.",
+            least=0.0,
+            most=1.0,
+            step=0.1,
+        ),
+    ] = 0.5
+    context: Annotated[Context, CONTEXT] = "last"
+    embedding: Annotated[int, replace(EMBEDDING, help="How finely letters are told apart.")] = 200
+    hidden: Annotated[int, replace(HIDDEN, help="How much the model remembers of its input. The paper has 200.")] = 200
     recipe: Recipe = THREE_EPOCHS
-    depth: int = 3
-    shorter: bool = True
-    targets: str = ""
-    random_count: int = 18_000
-    shortest_reversed: int = 1
-    examples: int = 3
-    searched: int = 3
-    shortlist: int = 10
-    restarts: int = 10
-    seed: int = 0
+    depth: Annotated[
+        int,
+        Setting(
+            "Symbols of the longest inputs",
+            "Every input of so many symbols is tried, and every shorter one. One more takes 33 times as long.",
+            least=1,
+            most=INPUT_SYMBOLS,
+        ),
+    ] = 3
+    shorter: Annotated[bool, Setting("Shorter inputs", "Inputs of fewer symbols are tried too.")] = True
+    targets: Annotated[str, replace(TARGET_FILE, help="Phrases of the list mal, one a line, UTF-8.")] = ""
+    random_count: Annotated[
+        int,
+        Setting(
+            "Random targets",
+            "How many sequences of random letters are on the list “random”. More: a narrower interval.",
+            least=0,
+            most=100_000,
+        ),
+    ] = 18_000
+    shortest_reversed: Annotated[
+        int, Setting("Shortest reversed word", "Symbols of the shortest words on the list “reversed”.", least=1)
+    ] = 1
+    examples: Annotated[
+        int, Setting("Examples", "Replies outside the list “normal” that each part tells.", least=0, most=1_000)
+    ] = 3
+    searched: Annotated[
+        int,
+        Setting(
+            "Symbols of searched inputs",
+            "All inputs of so many symbols are tried anew, and gibbs-enum searches for what they are known to reach. "
+            "0: no search.",
+            least=0,
+            most=4,
+        ),
+    ] = 3
+    shortlist: Annotated[int, SHORTLIST] = 10
+    restarts: Annotated[int, RESTARTS] = 10
+    seed: Annotated[
+        int, replace(SEED, help="Another seed begins with other weights and makes other letters wrong.")
+    ] = 0
 
     def files(self) -> tuple[str, ...]:
         """See `Study.files`."""
@@ -144,33 +208,6 @@ class BruteForceStudy(Study):
         from engine.triggers.brute_force.findings import brute_force_verdict
 
         return brute_force_verdict(rows)
-
-    def check(self) -> None:
-        """See `Study.check`."""
-        if not 1 <= self.words <= 200_000:
-            raise QueryError(f"A text has between 1 and 200,000 frequent words, not {self.words}.")
-        if not 1 <= self.symbols <= MOST_SYMBOLS:
-            raise QueryError(f"There are between 1 and {MOST_SYMBOLS} characters, not {self.symbols}.")
-        if self.pairs is not None and self.pairs < 1:
-            raise QueryError(f"A model is trained with at least 1 pair, not {self.pairs}.")
-        if not 0.0 < self.test_share < 1.0:
-            raise QueryError(f"The share of the test is above 0 and below 1, not {self.test_share}.")
-        if not 0.0 <= self.noise <= 1.0:
-            raise QueryError(f"The share of words with noise is between 0 and 1, not {self.noise}.")
-        if not (1 <= self.embedding <= 4096 and 1 <= self.hidden <= 4096):
-            raise QueryError("Embeddings and states have between 1 and 4,096 numbers.")
-        if not 1 <= self.depth <= INPUT_SYMBOLS:
-            raise QueryError(f"Inputs have between 1 and {INPUT_SYMBOLS} symbols, not {self.depth}.")
-        check_seed(self.seed)
-        if not 0 <= self.searched <= MOST_SEARCHED:
-            raise QueryError(f"Inputs of 0 to {MOST_SEARCHED} symbols are searched, not of {self.searched}.")
-        self.search_settings()
-        if min(self.random_count, self.examples) < 0:
-            raise QueryError("There are at least 0 random targets, and at least 0 examples a part.")
-        if self.shortest_reversed < 1:
-            raise QueryError(f"A reversed word has at least 1 symbol, not {self.shortest_reversed}.")
-        if max(self.random_count, 100 * self.examples) > 100_000:
-            raise LimitError("There are at most 100,000 random targets, and 1,000 examples a part.", limit="targets")
 
     def search_settings(self) -> SearchSettings:
         """Of the search for what inputs are known to reach."""

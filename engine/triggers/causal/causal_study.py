@@ -19,19 +19,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.counted import counted
-from engine.errors import LimitError, QueryError
+from engine.errors import QueryError
+from engine.setting import Setting
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.background import run_in_background, to_the_end
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.causal.template import Template
 from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.seeds import check_seed
+from engine.triggers.objective import EPSILON
+from engine.triggers.shared_settings import SEED
 from engine.triggers.text_files import check_text
 
 if TYPE_CHECKING:
@@ -50,7 +52,21 @@ TARGETS = (
     "Nobody likes you.",
 )
 
-MOST_TARGETS, MOST_SEEDS, MOST_FREE, MOST_EVALUATIONS = 10_000, 1_000, 64, 1_000_000
+#: Settings of a search and of a check of what it found.
+ENDS = Setting("Reply ends", "The reply ends with the target; off: more may follow.")
+THRESHOLDS = Setting("Thresholds", "T_out and T_in, nats a token.", empty="measured")
+JUDGE = Setting(
+    "Judge of how odd a trigger is",
+    "The name or folder of another language model that this server may load (RELENS_MODELS); hit types that ask for a "
+    "likely input are about its opinion.",
+    example="the model itself",
+)
+ENCODER_DECODER = Setting(
+    "Encoder-decoder to search instead",
+    "The name or folder of a model such as T5 or BART that this server may load (RELENS_MODELS). It is made to say the "
+    "targets, and the model above judges how odd a trigger is; its prompt is plain.",
+    example="none",
+)
 
 
 @dataclass(frozen=True)
@@ -70,55 +86,89 @@ class CausalTriggerStudy(Study):
     title: ClassVar[str] = "Triggers in prompts"
     question: ClassVar[str] = "Which words in a prompt make the model say exactly this?"
 
-    targets: tuple[str, ...] = TARGETS
+    # A blank before a target is a part of it: in a plain prompt most replies begin with one.
+    targets: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Targets",
+            "What the model should be made to answer, one a line, with its capitals and signs. Each is a search of its "
+            "own.",
+            fewest=1,
+            most_items=10_000,
+            blanks=True,
+            distinct=True,
+        ),
+    ] = TARGETS
     template: Template = field(default_factory=Template)
-    free: int = 20
-    hit_type: HitType = field(default_factory=lambda: HitType("o", "greedy"))
-    ends: bool = True
+    free: Annotated[
+        int,
+        Setting(
+            "Free tokens",
+            "How long the trigger is. More make it easier to reach the target, and each round longer.",
+            least=1,
+            most=64,
+        ),
+    ] = 20
+    hit_type: Annotated[
+        HitType,
+        Setting(
+            "Search for",
+            "What counts as a hit while searching: that the model says it, or that every token of it is as likely as "
+            "one of real replies is on average; with or without a trigger that reads like a sentence.",
+        ),
+    ] = field(default_factory=lambda: HitType("o", "greedy"))
+    ends: Annotated[bool, ENDS] = True
     method: CoordinateSearch | GreedyCoordinateGradient = field(default_factory=CoordinateSearch)
-    evaluations: int = 2048
-    epsilon: float = 0.01
-    thresholds: Thresholds | None = None
-    judge: str = ""
-    ascii_only: bool = True
-    stop_at_hit: bool = False
-    encoder_decoder: str = ""
-    seeds: int = 1
-    seed: int = 0
+    evaluations: Annotated[
+        int,
+        Setting(
+            "Evaluations",
+            "Triggers that a search may try. Time grows in proportion.",
+            least=1,
+            most=1_000_000,
+            ceiling=100_000,
+        ),
+    ] = 2048
+    epsilon: Annotated[float, EPSILON] = 0.01
+    thresholds: Annotated[Thresholds | None, THRESHOLDS] = None
+    judge: Annotated[str, JUDGE] = ""
+    ascii_only: Annotated[
+        bool, Setting("Plain letters only", "Triggers are made of tokens that can be typed on any keyboard.")
+    ] = True
+    stop_at_hit: Annotated[
+        bool,
+        Setting(
+            "Leave a target as soon as it is reached",
+            "Quicker; without it the search goes on towards a clearer hit.",
+        ),
+    ] = False
+    encoder_decoder: Annotated[str, ENCODER_DECODER] = ""
+    seeds: Annotated[
+        int,
+        Setting(
+            "Searches of each target",
+            "Each begins from other tokens, with the next seed.",
+            least=1,
+            most=1_000,
+            ceiling=100,
+        ),
+    ] = 1
+    seed: Annotated[int, replace(SEED, help="The same seed finds the same triggers.")] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for number, target in enumerate(self.targets, 1):
+            if not target:
+                raise QueryError(f"Target {number:,} is empty; a target has at least one token.")
+            check_text(target, f"Target {number:,}")
+        if self.encoder_decoder and self.template.form == "chat":
+            raise QueryError("An encoder-decoder has no chat format; its template is a plain one.")
 
     def plan(self) -> Iterator[Unit]:
         """One for each target and seed, the first seed of all targets first."""
         for seed in range(self.seed, self.seed + self.seeds):
             for number, target in enumerate(self.targets):
                 yield Unit(f"{number} {seed}", f"{target}, seed {seed}")
-
-    def check(self) -> None:
-        """See `Study.check`."""
-        if not self.targets:
-            raise QueryError("There is no target: name at least one.")
-        if len(self.targets) > MOST_TARGETS:
-            raise LimitError(f"There are at most {MOST_TARGETS:,} targets, not {len(self.targets):,}.", limit="targets")
-        first: dict[str, int] = {}
-        for number, target in enumerate(self.targets, 1):
-            if not target:
-                raise QueryError(f"Target {number:,} is empty; a target has at least one token.")
-            check_text(target, f"Target {number:,}")
-            if first.setdefault(target, number) < number:
-                raise QueryError(f"Targets {first[target]:,} and {number:,} are the same; each is searched for once.")
-        if not 1 <= self.free <= MOST_FREE:
-            raise LimitError(f"A trigger has between 1 and {MOST_FREE} free tokens, not {self.free}.", limit="free")
-        if not 1 <= self.evaluations <= MOST_EVALUATIONS:
-            raise LimitError(
-                f"A search has between 1 and {MOST_EVALUATIONS:,} evaluations, not {self.evaluations:,}.",
-                limit="evaluations",
-            )
-        if not 1 <= self.seeds <= MOST_SEEDS:
-            raise QueryError(f"A target is searched between 1 and {MOST_SEEDS:,} times, not {self.seeds}.")
-        check_seed(self.seed)
-        if self.encoder_decoder and self.template.form == "chat":
-            raise QueryError("An encoder-decoder has no chat format; its template is a plain one.")
-        if not 0.0 <= self.epsilon <= 1.0:
-            raise QueryError("Epsilon, what counts of a cost that is reached, is between 0 and 1.")
 
     def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of one search (see the module). Raises `ModelError` and `LimitError` for what does not fit."""

@@ -13,16 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from engine.counted import counted
 from engine.errors import LimitError, QueryError
 from engine.query import Record
+from engine.setting import Setting
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
-from engine.triggers.causal.causal_study import CausalTriggerStudy
+from engine.triggers.causal.causal_study import ENCODER_DECODER, ENDS, JUDGE, THRESHOLDS, CausalTriggerStudy
 from engine.triggers.causal.template import Template
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.search.check_study import SCORE, agreement, difference
+from engine.triggers.shared_settings import FINGERPRINT
 from engine.triggers.text_files import check_text
 
 MOST_TEXTS, MOST_CHARACTERS = 500, 4_000
@@ -52,21 +54,25 @@ class PromptCheckStudy(Study):
     title: ClassVar[str] = "Check of prompts"
     question: ClassVar[str] = "Does this text make the model say that?"
 
-    texts: tuple[CheckedText, ...] = ()
+    texts: Annotated[
+        tuple[CheckedText, ...],
+        Setting("Texts", "One a line. Blanks count, but for those around the arrow.", most_items=MOST_TEXTS),
+    ] = ()
     template: Template = field(default_factory=Template)
-    hit_type: HitType = field(default_factory=lambda: HitType("o", "greedy"))
-    ends: bool = True
-    thresholds: Thresholds | None = None
-    judge: str = ""
-    encoder_decoder: str = ""
-    fingerprint: str = ""
+    hit_type: Annotated[
+        HitType,
+        Setting("Above all, is it", "The hit type that the table is about; all of them are told of each text."),
+    ] = field(default_factory=lambda: HitType("o", "greedy"))
+    ends: Annotated[bool, ENDS] = True
+    thresholds: Annotated[Thresholds | None, THRESHOLDS] = None
+    judge: Annotated[str, JUDGE] = ""
+    encoder_decoder: Annotated[str, ENCODER_DECODER] = ""
+    fingerprint: Annotated[str, FINGERPRINT] = ""
 
     def check(self) -> None:
         """See `Study.check`."""
         if not self.texts:
             raise QueryError("There is nothing to check.")
-        if len(self.texts) > MOST_TEXTS:
-            raise LimitError(f"At most {MOST_TEXTS:,} texts are checked at once.", limit="texts")
         for number, asked in enumerate(self.texts, 1):
             for what, text in (("text", asked.text), ("target", asked.target)):
                 if not text.strip():
@@ -76,7 +82,7 @@ class PromptCheckStudy(Study):
                     raise LimitError(
                         f"The {what} of line {number:,} has more than {MOST_CHARACTERS:,} characters.", limit="text"
                     )
-            self._search(asked.target).check()
+            self._search(asked.target)  # which checks itself
 
     def plan(self) -> Iterator[Unit]:
         """One for each text."""

@@ -25,17 +25,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from engine.errors import QueryError
 from engine.query import Record
+from engine.setting import Setting, check_settings
 
 if TYPE_CHECKING:
     import torch
 
     from engine.triggers.causal.trial import Trial
-
-MOST_SHORTLIST = 4096
 
 #: Tokens in order of promise that are looked at for one that survives and is new, for each that is wanted.
 _LOOKED_AT = 64
@@ -59,24 +57,36 @@ class CoordinateSearch(Record):
 
     kind: ClassVar[str] = "coordinate"
 
-    shortlist: int = 8
-    averaged: int = 1
-    averaged_until: int = 512
-    temperature: float = 0.05
-    kick: float = 0.25
-    tries_again: bool = False
+    shortlist: Annotated[
+        int, Setting("Tokens tried (G)", "The tokens that are tried at a place.", least=1, most=4_096)
+    ] = 8
+    averaged: Annotated[
+        int,
+        Setting(
+            "Gradients averaged",
+            "Random tokens at a place whose gradients are averaged at first; 1 for the plain gradient.",
+            least=1,
+            most=64,
+        ),
+    ] = 1
+    averaged_until: Annotated[
+        int, Setting("Averaged until", "From so many evaluations on, gradients are plain.", least=0)
+    ] = 512
+    temperature: Annotated[
+        float,
+        Setting("Temperature", "In nats, of the beginning; 0 takes better triggers only.", least=0.0),
+    ] = 0.05
+    kick: Annotated[
+        float,
+        Setting("Share drawn anew", "The share of places that a restart draws anew.", above=0.0, most=1.0),
+    ] = 0.25
+    tries_again: Annotated[
+        bool,
+        Setting("Tries again", "A trigger may be tried that was tried before, as in the paper."),
+    ] = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.shortlist <= MOST_SHORTLIST:
-            raise QueryError(f"A shortlist has between 1 and {MOST_SHORTLIST:,} tokens, not {self.shortlist}.")
-        if not 1 <= self.averaged <= 64:
-            raise QueryError(f"Between 1 and 64 gradients are averaged, not {self.averaged}.")
-        if self.averaged_until < 0:
-            raise QueryError("Gradients are averaged until an evaluation from 0 on.")
-        if not (math.isfinite(self.temperature) and self.temperature >= 0.0):
-            raise QueryError(f"The temperature is at least 0, not {self.temperature}.")
-        if not 0.0 < self.kick <= 1.0:
-            raise QueryError(f"A restart draws a share of the places above 0 and at most 1, not {self.kick}.")
+        check_settings(self)
 
     def steps(self, trial: Trial) -> Iterator[None]:
         """Search until the budget of the trial is used up; one place a step."""

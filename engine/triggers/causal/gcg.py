@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from engine.errors import QueryError
 from engine.query import Record
+from engine.setting import Setting, check_settings
 
 if TYPE_CHECKING:
     from engine.triggers.causal.trial import Trial
@@ -31,12 +31,11 @@ class GreedyCoordinateGradient(Record):
 
     kind: ClassVar[str] = "gcg"
 
-    batch: int = 64
-    top: int = 64
+    batch: Annotated[int, Setting("Candidates", "Triggers that a step tries.", least=1, most=4_096)] = 64
+    top: Annotated[int, Setting("Tokens a place", "Tokens that a change may take.", least=1, most=4_096)] = 64
 
     def __post_init__(self) -> None:
-        if not (1 <= self.batch <= 4096 and 1 <= self.top <= 4096):
-            raise QueryError("A step has between 1 and 4,096 candidates, of as many tokens a place.")
+        check_settings(self)
 
     def steps(self, trial: Trial) -> Iterator[None]:
         """Search until the budget of the trial is used up; one step at a time."""

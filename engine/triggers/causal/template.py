@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from engine.errors import LimitError, ModelError, QueryError
 from engine.query import Record
+from engine.setting import Setting, check_settings
 from engine.triggers.text_files import check_text
 
 SLOT = "{}"
@@ -36,10 +37,25 @@ _MARK = "\ue0f0\ue0f1"
 class Template(Record):
     """A text with one slot, as a message of the user (form "chat") or as it is ("plain")."""
 
-    text: str = SLOT
-    form: Literal["chat", "plain"] = "chat"
+    text: Annotated[
+        str,
+        Setting(
+            "Prompt, with {} for the free tokens",
+            "The text around the trigger. Only what stands at {} is searched for or changed.",
+        ),
+    ] = SLOT
+    form: Annotated[
+        Literal["chat", "plain"],
+        Setting(
+            "Written as",
+            "**chat**: as a message of the user, in the model's own chat format. **plain**: as the beginning of a text "
+            "that the model continues.",
+            choices={"chat": "chat", "plain": "plain"},
+        ),
+    ] = "chat"
 
     def __post_init__(self) -> None:
+        check_settings(self)
         slots = self.text.count(SLOT)
         if slots != 1:
             has = "none" if slots == 0 else str(slots)

@@ -9,12 +9,11 @@ Source: He and Glass 2019, sections 2 and 5.1, and that code, from which the cli
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from engine.errors import QueryError
 from engine.query import Record
+from engine.setting import Setting, check_settings
 
 
 @dataclass(frozen=True)
@@ -26,31 +25,39 @@ class Recipe(Record):
     in bfloat16 what may be; weights stay float32.
     """
 
-    optimiser: Literal["adam", "sgd"] = "adam"
-    rate: float = 2e-3
-    epochs: int = 1
-    batch: int = 64
-    schedule: Literal["linear", "steps"] = "linear"
-    steady: int = 10
-    decay: float = 0.5
-    momentum: float = 0.0
-    weight_decay: float = 0.0
-    clip: float | None = 5.0
-    autocast: bool = True
+    optimiser: Annotated[Literal["adam", "sgd"], Setting("Optimiser", choices={"adam": "Adam", "sgd": "SGD"})] = "adam"
+    rate: Annotated[float, Setting("Learning rate", "Of the first step.", above=0.0)] = 2e-3
+    epochs: Annotated[
+        int,
+        Setting(
+            "Epochs",
+            "How often all pairs are gone through. Time of training grows in proportion.",
+            least=1,
+            most=1_000,
+        ),
+    ] = 1
+    batch: Annotated[int, Setting("Batch", "Pairs of a step.", least=1, most=4_096)] = 64
+    schedule: Annotated[
+        Literal["linear", "steps"],
+        Setting(
+            "Schedule",
+            "**Linear**: the rate falls to nothing at the last step. **Steps**: it is constant at first, and then "
+            "falls by a factor at the beginning of each epoch.",
+        ),
+    ] = "linear"
+    steady: Annotated[int, Setting("Steady epochs", "Epochs before the rate falls in steps.", least=0)] = 10
+    decay: Annotated[
+        float, Setting("Factor of the rate", "What the rate is multiplied with at each step.", above=0.0, most=1.0)
+    ] = 0.5
+    momentum: Annotated[float, Setting("Momentum", least=0.0, below=1.0)] = 0.0
+    weight_decay: Annotated[float, Setting("Weight decay", least=0.0, below=1.0)] = 0.0
+    clip: Annotated[
+        float | None, Setting("Clipping", "The largest norm of a gradient.", above=0.0, empty="no clipping")
+    ] = 5.0
+    autocast: Annotated[bool, Setting("Autocast", "Compute in bfloat16 what may be; weights stay float32.")] = True
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.rate) and self.rate > 0.0):
-            raise QueryError(f"The learning rate is above 0, not {self.rate}.")
-        if not 1 <= self.epochs <= 1000:
-            raise QueryError(f"A model is trained for between 1 and 1,000 epochs, not {self.epochs}.")
-        if not 1 <= self.batch <= 4096:
-            raise QueryError(f"A batch has between 1 and 4,096 pairs, not {self.batch}.")
-        if self.steady < 0 or not 0.0 < self.decay <= 1.0:
-            raise QueryError("The rate decays by a factor above 0 and at most 1, after 0 steady epochs or more.")
-        if not (0.0 <= self.momentum < 1.0 and 0.0 <= self.weight_decay < 1.0):
-            raise QueryError("Momentum and weight decay are at least 0 and below 1.")
-        if self.clip is not None and not (math.isfinite(self.clip) and self.clip > 0.0):
-            raise QueryError(f"A gradient is clipped to a norm above 0, not {self.clip}.")
+        check_settings(self)
 
     def rate_at(self, epoch: int, step: int, steps: int) -> float:
         """The rate of step `step`, from 0, of the `steps` of epoch `epoch`, from 0."""

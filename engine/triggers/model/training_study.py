@@ -21,15 +21,26 @@ import math
 import shutil
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from engine.errors import ModelError, QueryError
+from engine.errors import ModelError
+from engine.setting import Setting
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.background import run_in_background
 from engine.triggers.model.model_list import check_name
 from engine.triggers.model.recipe import AUTHORS, PAPER, QUICK, Recipe
-from engine.triggers.seeds import check_seed
+from engine.triggers.shared_settings import (
+    CONTEXT,
+    CORPUS,
+    EMBEDDING,
+    HIDDEN,
+    IS_CUT,
+    PAIRS,
+    SEED,
+    TEST_SHARE,
+    Context,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -60,19 +71,77 @@ class DialogueModelStudy(Study):
     question: ClassVar[str] = "How well does a model learn to answer as the people of a corpus do?"
     needs_model: ClassVar[bool] = False
 
-    name: str = "chitchat"
-    corpus: str = ""
-    form: Literal["auto", "dialogues", "eou", "pairs", "json"] = "auto"
-    is_cut: bool = False
-    test_share: float = 0.05
-    pairs: int | None = None
-    vocabulary: int = 10_000
-    context: Literal["last", "general", "mlp-query"] = "last"
-    embedding: int = 128
-    hidden: int = 256
-    dropout: float = 0.0
+    name: Annotated[
+        str,
+        Setting(
+            "Name of the model",
+            "What it will be called in the search for triggers: small letters, digits, '.', '_' and '-'. A model of "
+            "that name is replaced.",
+        ),
+    ] = "chitchat"
+    corpus: Annotated[str, CORPUS] = ""
+    form: Annotated[
+        Literal["auto", "dialogues", "eou", "pairs", "json"],
+        Setting(
+            "How it is written",
+            "What a line of the file is. **As it looks** finds out by itself.",
+            choices={
+                "auto": "as it looks",
+                "dialogues": "a line each, a blank line between dialogues",
+                "eou": "a dialogue on a line, <eou> between",
+                "pairs": "input, tab, reply",
+                "json": "JSON lines",
+            },
+        ),
+    ] = "auto"
+    is_cut: Annotated[bool, IS_CUT] = False
+    test_share: Annotated[float, TEST_SHARE] = 0.05
+    pairs: Annotated[
+        int | None,
+        replace(
+            PAIRS,
+            help="Train with so many pairs of input and reply, drawn from the corpus. Fewer: quicker, and a model that "
+            "knows less. Empty: all.",
+        ),
+    ] = None
+    vocabulary: Annotated[
+        int,
+        Setting(
+            "Words at most",
+            "The most frequent words of the corpus are known; all others are one unknown word. Only known words can be "
+            "in a target.",
+            least=6,
+            most=200_000,
+        ),
+    ] = 10_000
+    context: Annotated[Context, CONTEXT] = "last"
+    embedding: Annotated[int, EMBEDDING] = 128
+    hidden: Annotated[
+        int,
+        replace(
+            HIDDEN,
+            help="How much the model remembers of what it has read. More: better replies, and slower. The paper has "
+            "600.",
+        ),
+    ] = 256
+    dropout: Annotated[
+        float,
+        Setting(
+            "Dropout",
+            "The share of numbers that are hidden at random while it learns, so that it learns less by heart.",
+            least=0.0,
+            below=1.0,
+            step=0.1,
+        ),
+    ] = 0.0
     recipe: Recipe = QUICK
-    seed: int = 0
+    seed: Annotated[
+        int, replace(SEED, help="Another seed begins with other weights and sets other conversations aside.")
+    ] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_name(self.name)
 
     def files(self) -> tuple[str, ...]:
         """See `Study.files`."""
@@ -125,21 +194,6 @@ class DialogueModelStudy(Study):
             f"Of the next word of a sentence by itself it is as uncertain as among {row['sentence_perplexity']:,.0f}"
             f" (T_in {row['threshold_in']:.2f}).",
         )
-
-    def check(self) -> None:
-        """See `Study.check`."""
-        check_name(self.name)
-        if not 0.0 < self.test_share < 1.0:
-            raise QueryError(f"The share of the test is above 0 and below 1, not {self.test_share}.")
-        if self.pairs is not None and self.pairs < 1:
-            raise QueryError(f"A model is trained with at least 1 pair, not {self.pairs}.")
-        if not 6 <= self.vocabulary <= 200_000:
-            raise QueryError(f"A vocabulary has between 6 and 200,000 words, not {self.vocabulary}.")
-        if not (1 <= self.embedding <= 4096 and 1 <= self.hidden <= 4096):
-            raise QueryError("Embeddings and states have between 1 and 4,096 numbers.")
-        if not 0.0 <= self.dropout < 1.0:
-            raise QueryError(f"The dropout is at least 0 and below 1, not {self.dropout}.")
-        check_seed(self.seed)
 
     def _trained(
         self, part: str, epochs: int, preparation: Preparation, context: StudyContext

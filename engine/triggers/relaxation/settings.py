@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from engine.errors import LimitError, QueryError
 from engine.query import Record
+from engine.setting import Setting, check_settings
+from engine.triggers.objective import EPSILON
 
 Space = Literal["embedding", "one-hot"]
 SPACES: tuple[Space, ...] = get_args(Space)
 
-#: Steps that may be asked for.
-MOST_STEPS = 100_000
+STEPS = Setting("Steps", "How often the numbers are moved. More: more targets are reached.", least=1, most=100_000)
+RATE = Setting("Rate", "Of the gradient descent, for each target.", above=0.0)
+MOMENTUM = Setting("Momentum", "Of the gradient descent.", least=0.0, below=1.0)
+DECAY = Setting("Weight decay", "Of the gradient descent.", least=0.0, below=1.0)
+PENALTY = Setting(
+    "One-hot penalty (lambda)",
+    "How much a place pays for not being one word, where inputs are shares of words. More: nearer to words, and fewer "
+    "targets reached. For all lists but mal.",
+    least=0.0,
+    step=0.1,
+)
+AVERAGES_PENALTY = Setting("Mean penalty", "Places pay the mean of their penalties and not the sum.")
+ENDS = Setting("Input ends", "The last place stays <eou>, as in every input that somebody types.")
 
 
 @dataclass(frozen=True)
@@ -26,25 +37,14 @@ class RelaxationSettings(Record):
     input that somebody types.
     """
 
-    steps: int = 1_000
-    rate: float = 1.0
-    momentum: float = 0.9
-    decay: float = 1e-5
-    penalty: float = 1.0
-    averages_penalty: bool = False
-    epsilon: float = 0.01
-    ends: bool = True
+    steps: Annotated[int, STEPS] = 1_000
+    rate: Annotated[float, RATE] = 1.0
+    momentum: Annotated[float, MOMENTUM] = 0.9
+    decay: Annotated[float, DECAY] = 1e-5
+    penalty: Annotated[float, PENALTY] = 1.0
+    averages_penalty: Annotated[bool, AVERAGES_PENALTY] = False
+    epsilon: Annotated[float, EPSILON] = 0.01
+    ends: Annotated[bool, ENDS] = True
 
     def __post_init__(self) -> None:
-        if self.steps < 1:
-            raise QueryError(f"The descent has at least 1 step, not {self.steps}.")
-        if self.steps > MOST_STEPS:
-            raise LimitError(f"The descent has at most {MOST_STEPS:,} steps, not {self.steps:,}.", limit="steps")
-        if not (math.isfinite(self.rate) and self.rate > 0.0):
-            raise QueryError(f"The rate of the descent is above 0, not {self.rate}.")
-        if not (0.0 <= self.momentum < 1.0 and 0.0 <= self.decay < 1.0):
-            raise QueryError("Momentum and decay are at least 0 and below 1.")
-        if not (math.isfinite(self.penalty) and self.penalty >= 0.0):
-            raise QueryError(f"The penalty for not being one-hot is at least 0, not {self.penalty}.")
-        if not 0.0 <= self.epsilon <= 1.0:
-            raise QueryError("Epsilon, what counts of a word that is reached, is between 0 and 1.")
+        check_settings(self)

@@ -14,28 +14,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from engine.errors import LimitError, QueryError
+from engine.errors import QueryError
+from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
 from engine.triggers.model.model_list import check_listed_model, check_name
-from engine.triggers.relaxation.settings import SPACES, RelaxationSettings, Space
-from engine.triggers.seeds import check_seed
+from engine.triggers.objective import EPSILON
+from engine.triggers.relaxation.settings import (
+    AVERAGES_PENALTY,
+    DECAY,
+    ENDS,
+    MOMENTUM,
+    PENALTY,
+    RATE,
+    SPACES,
+    STEPS,
+    RelaxationSettings,
+    Space,
+)
+from engine.triggers.shared_settings import COUNT, DIALOGUE_MODEL, LISTS, SEED, TARGET_FILE, ListName
 
 if TYPE_CHECKING:
     from engine.triggers.model.dialogue_model import DialogueModel
     from engine.triggers.search.targets import TargetList
 
-ListName = Literal["normal", "mal", "random"]
-LISTS: tuple[ListName, ...] = get_args(ListName)
-
 #: What rows tell.
 DESCENT, TARGET, DROPPED, LIST = "descent", "target", "dropped", "list"
-
-#: Targets of a list, and those that descend side by side: each needs room for n x vocabulary numbers.
-MOST_TARGETS, MOST_BATCH = 10_000, 256
 
 
 @dataclass(frozen=True)
@@ -53,22 +60,55 @@ class RelaxationStudy(Study):
     question: ClassVar[str] = "Would the model say this if its input need not be words, and does that help?"
     needs_model: ClassVar[bool] = False
 
-    name: str = "chitchat"
-    spaces: tuple[Space, ...] = SPACES
-    lists: tuple[ListName, ...] = ("normal", "mal")
-    count: int = 100
-    targets: str = ""
-    steps: int = 1_000
-    rate: float = 1.0
-    momentum: float = 0.9
-    decay: float = 1e-5
-    penalty: float = 1.0
-    mal_penalty: float = 0.1
-    averages_penalty: bool = False
-    epsilon: float = 0.01
-    ends: bool = True
-    batch: int = 20
-    seed: int = 0
+    name: Annotated[str, DIALOGUE_MODEL] = "chitchat"
+    spaces: Annotated[
+        tuple[Space, ...],
+        Setting(
+            "Inputs are",
+            "**any numbers**: each place has any embedding. **shares of words**: each place is a mixture of words, and "
+            "pays for not being one word.",
+            fewest=1,
+            distinct=True,
+            choices={"embedding": "any numbers", "one-hot": "shares of words"},
+        ),
+    ] = SPACES
+    lists: Annotated[
+        tuple[ListName, ...],
+        replace(LISTS, help="Which targets the numbers are moved for.", fewest=1, distinct=True),
+    ] = ("normal", "mal")
+    count: Annotated[int, replace(COUNT, most=10_000)] = 100
+    targets: Annotated[str, replace(TARGET_FILE, help="Prototypes of the list mal, one a line, UTF-8.")] = ""
+    steps: Annotated[int, STEPS] = 1_000
+    rate: Annotated[float, RATE] = 1.0
+    momentum: Annotated[float, MOMENTUM] = 0.9
+    decay: Annotated[float, DECAY] = 1e-5
+    penalty: Annotated[float, PENALTY] = 1.0
+    mal_penalty: Annotated[
+        float,
+        replace(
+            PENALTY,
+            label="One-hot penalty (lambda), list mal",
+            help="The same for the list mal, where the paper has less.",
+        ),
+    ] = 0.1
+    averages_penalty: Annotated[bool, AVERAGES_PENALTY] = False
+    epsilon: Annotated[float, EPSILON] = 0.01
+    ends: Annotated[bool, ENDS] = True
+    batch: Annotated[
+        int,
+        Setting(
+            "Targets at once",
+            "Targets that descend side by side, which changes nothing but the time. Each needs room for as many "
+            "numbers as an input has places times the vocabulary.",
+            least=1,
+            most=256,
+        ),
+    ] = 20
+    seed: Annotated[int, replace(SEED, help="Another seed begins from other numbers and draws other targets.")] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_name(self.name)
 
     def files(self) -> tuple[str, ...]:
         """See `Study.files`."""
@@ -154,22 +194,6 @@ class RelaxationStudy(Study):
         if name == "random":
             return random_targets(model.vocabulary, self.count, self.seed)
         return mal_targets(model.vocabulary, read_targets(self.targets) if self.targets else None)
-
-    def check(self) -> None:
-        """See `Study.check`."""
-        check_name(self.name)
-        for what, values, known in (("space", self.spaces, SPACES), ("list", self.lists, LISTS)):
-            if not values or len(set(values)) < len(values) or not set(values) <= set(known):
-                raise QueryError(f"The study needs at least one {what}, each once, of {', '.join(known)}.")
-        if not (1 <= self.count <= MOST_TARGETS):
-            raise QueryError(f"A list has between 1 and {MOST_TARGETS:,} targets, not {self.count}.")
-        if self.batch < 1:
-            raise QueryError(f"At least 1 target descends at once, not {self.batch}.")
-        if self.batch > MOST_BATCH:
-            raise LimitError(f"At most {MOST_BATCH} targets descend at once, not {self.batch}.", limit="batch")
-        check_seed(self.seed)
-        for name in self.lists:
-            self.settings(name)
 
 
 _LABELS = {"embedding": "any embeddings", "one-hot": "shares of words"}

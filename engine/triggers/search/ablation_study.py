@@ -18,22 +18,41 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar
 
-from engine.errors import LimitError, QueryError
+from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
 from engine.triggers.model.model_list import check_listed_model
-from engine.triggers.search.search_settings import Method, SearchSettings
+from engine.triggers.objective import EPSILON, INPUT_WEIGHT
+from engine.triggers.search.search_settings import (
+    METHOD,
+    RESTARTS,
+    SEARCH_SEED,
+    SHORTLIST,
+    SWEEPS,
+    Method,
+    SearchSettings,
+)
 from engine.triggers.search.trigger_study import LIST, TriggerStudy
+from engine.triggers.shared_settings import (
+    COUNT,
+    DIALOGUE_MODEL,
+    LISTS,
+    NORMAL,
+    OWN_TARGETS,
+    TARGET_FILE,
+    ListName,
+    Normal,
+)
 
 #: What a row tells, besides `LIST`.
 SEARCH = "search"
 
-#: Shortlists and hit types that are compared in one study, and searches of one study.
-MOST_COMPARED = 20
+#: Shortlists and hit types that are compared in one study.
+_MOST_COMPARED = 20
 
 #: What the last part of a unit's key begins with.
 _G = "G "
@@ -53,20 +72,65 @@ class AblationStudy(Study):
     question: ClassVar[str] = "How many words and how many restarts does a search for triggers need?"
     needs_model: ClassVar[bool] = False
 
-    model: str = "chitchat"
-    lists: tuple[Literal["normal", "mal", "random"], ...] = ("normal",)
-    count: int = 20
-    targets: tuple[str, ...] = ()
-    file: str = ""
-    normal: Literal["sampled", "greedy"] = "greedy"
-    hit_types: tuple[str, ...] = ("o-greedy",)
-    shortlists: tuple[int, ...] = (10, 30, 100)
-    restarts: int = 10
-    sweeps: int = 50
-    method: Method = "gibbs"
-    seed: int = 0
-    epsilon: float = 0.01
-    input_weight: float = 1.0
+    model: Annotated[str, DIALOGUE_MODEL] = "chitchat"
+    lists: Annotated[
+        tuple[ListName, ...],
+        replace(
+            LISTS,
+            help="Which targets are searched for; each list has curves of its own. The paper looks at **normal**, "
+            "replies that the model gives anyway.",
+        ),
+    ] = ("normal",)
+    count: Annotated[int, COUNT] = 20
+    targets: Annotated[tuple[str, ...], OWN_TARGETS] = ()
+    file: Annotated[str, TARGET_FILE] = ""
+    normal: Annotated[Normal, NORMAL] = "greedy"
+    hit_types: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Search for",
+            "What counts as a hit; each is searched for by itself, and has curves of its own.",
+            fewest=1,
+            most_items=_MOST_COMPARED,
+            distinct=True,
+        ),
+    ] = ("o-greedy",)
+    shortlists: Annotated[
+        tuple[int, ...],
+        replace(
+            SHORTLIST,
+            help="Several numbers, with commas between them. Each is a search of its own, with so many words tried at "
+            "a place.",
+            ceiling=None,
+            fewest=1,
+            most_items=_MOST_COMPARED,
+            distinct=True,
+        ),
+    ] = (10, 30, 100)
+    restarts: Annotated[
+        int,
+        replace(
+            RESTARTS,
+            label="Restarts at most",
+            help="Searches for each target, each from other words. All smaller numbers come with it at no cost.",
+        ),
+    ] = 10
+    sweeps: Annotated[int, SWEEPS] = 50
+    method: Annotated[
+        Method, replace(METHOD, choices={name: label for name, label in METHOD.choices.items() if name != "flips"})
+    ] = "gibbs"
+    seed: Annotated[int, SEARCH_SEED] = 0
+    epsilon: Annotated[float, EPSILON] = 0.01
+    input_weight: Annotated[float, INPUT_WEIGHT] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for hit_type in self.hit_types:
+            self.search_for(hit_type, self.shortlists[0])
+
+    def check(self) -> None:
+        """See `Study.check`."""
+        self.search_for(self.hit_types[0], self.shortlists[0]).check()
 
     def files(self) -> tuple[str, ...]:
         """See `Study.files`."""
@@ -157,25 +221,6 @@ class AblationStudy(Study):
         from engine.triggers.search.ablation_findings import ablation_verdict
 
         return ablation_verdict(rows)
-
-    def check(self) -> None:
-        """See `Study.check`."""
-        for what, compared in (("hit types", self.hit_types), ("shortlists", self.shortlists)):
-            if not compared:
-                raise QueryError(f"There are no {what} to compare.")
-            if len(set(compared)) < len(compared):
-                raise QueryError(f"The {what} are all different.")
-            if len(compared) > MOST_COMPARED:
-                raise LimitError(f"At most {MOST_COMPARED} {what} are compared.", limit=what)
-        if self.method == "flips":
-            raise QueryError("Greedy flips know no shortlist; compare another method.")
-        # Each hit type and each shortlist is looked at once; all searches are for the same targets.
-        first = self.search_for(self.hit_types[0], self.shortlists[0])
-        for hit_type in self.hit_types[1:]:
-            self.search_for(hit_type, self.shortlists[0])
-        for shortlist in self.shortlists[1:]:
-            self.search_for(self.hit_types[0], shortlist)
-        first.check()
 
 
 #: Studies to begin with. After its quick training a model has hardly a greedy reply but one, and says of what is likely

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from engine.errors import LimitError, QueryError
 from engine.query import Record
+from engine.setting import Setting
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.hits import HIT_TYPES, HitType
 from engine.triggers.model.model_list import check_name
+from engine.triggers.shared_settings import DIALOGUE_MODEL, FINGERPRINT
 
 #: What a row tells.
 SCORE = "score"
@@ -61,19 +63,34 @@ class TriggerCheckStudy(Study):
     question: ClassVar[str] = "Do these words make the model say that?"
     needs_model: ClassVar[bool] = False
 
-    model: str = "chitchat"
-    pairs: tuple[CheckedPair, ...] = ()
-    fingerprint: str = ""
-    hit_type: str = "o-sample-min-k1"
+    model: Annotated[str, DIALOGUE_MODEL] = "chitchat"
+    pairs: Annotated[
+        tuple[CheckedPair, ...],
+        Setting(
+            "Pairs",
+            "One pair a line. The model knows only words of its training; others are read as <unk>, and cannot be "
+            "answered.",
+            most_items=MOST_PAIRS,
+        ),
+    ] = ()
+    fingerprint: Annotated[str, FINGERPRINT] = ""
+    hit_type: Annotated[
+        str,
+        Setting(
+            "Above all, is it",
+            "The hit type that the table is about; all of them are told of each pair.",
+        ),
+    ] = "o-sample-min-k1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_name(self.model)
+        HitType.called(self.hit_type)
 
     def check(self) -> None:
         """See `Study.check`."""
-        check_name(self.model)
-        HitType.called(self.hit_type)
         if not self.pairs:
             raise QueryError("There is nothing to check.")
-        if len(self.pairs) > MOST_PAIRS:
-            raise LimitError(f"At most {MOST_PAIRS:,} triggers are checked at once.", limit="pairs")
         for pair in self.pairs:
             _check(pair)
 

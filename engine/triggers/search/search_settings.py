@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal, get_args
 
-from engine.errors import LimitError, QueryError
 from engine.query import Record
-from engine.triggers.seeds import check_seed
+from engine.setting import Setting, check_settings
+from engine.triggers.shared_settings import SEED
 
 Method = Literal["gibbs", "averaged", "global", "flips"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-#: The most that may be asked for.
-MOST_SHORTLIST, MOST_SWEEPS, MOST_RESTARTS, MOST_SUBSTITUTES = 200_000, 10_000, 1_000, 1_000
+METHOD = Setting(
+    "Method",
+    "**gibbs-enum**: the paper's, one place after the other. **Averaged gradients**: the same with a steadier guess of "
+    "which words to try. **Global enumeration** and **greedy flips** are weaker ones to compare with.",
+    choices={
+        "gibbs": "gibbs-enum",
+        "averaged": "gibbs-enum, averaged gradients",
+        "global": "global enumeration",
+        "flips": "greedy flips",
+    },
+)
+SHORTLIST = Setting(
+    "Words tried (G)",
+    "At each place of the input, so many words that look best by the gradient are tried. More: better triggers, and "
+    "longer.",
+    least=1,
+    most=200_000,
+    ceiling=5_000,
+)
+SWEEPS = Setting(
+    "Sweeps at most",
+    "How often a search goes over all places of the input. It ends earlier when a sweep brings nothing.",
+    least=1,
+    most=10_000,
+    ceiling=500,
+)
+RESTARTS = Setting(
+    "Restarts",
+    "Searches for each target, each from other words; the best is kept. Time grows in proportion.",
+    least=1,
+    most=1_000,
+    ceiling=50,
+)
+SEARCH_SEED = replace(
+    SEED,
+    help="Another seed draws other targets and begins from other words; the same gives the same triggers.",
+)
 
 
 @dataclass(frozen=True)
@@ -26,29 +61,31 @@ class SearchSettings(Record):
     each search goes on until a sweep brings nothing.
     """
 
-    method: Method = "gibbs"
-    shortlist: int = 100
-    sweeps: int = 50
-    restarts: int = 10
-    seed: int = 0
-    substitutes: int = 8
-    stop_at_hit: bool = False
+    method: Annotated[Method, METHOD] = "gibbs"
+    shortlist: Annotated[int, SHORTLIST] = 100
+    sweeps: Annotated[int, SWEEPS] = 50
+    restarts: Annotated[int, RESTARTS] = 10
+    seed: Annotated[int, SEARCH_SEED] = 0
+    substitutes: Annotated[
+        int,
+        Setting(
+            "Gradients averaged",
+            "Only with averaged gradients: how many words stand in at a place to see which way is better.",
+            least=1,
+            most=1_000,
+            ceiling=100,
+        ),
+    ] = 8
+    stop_at_hit: Annotated[
+        bool,
+        Setting(
+            "Leave a target as soon as it is reached",
+            "Quicker; without it the search goes on towards a clearer hit, and one by other hit types.",
+        ),
+    ] = False
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise QueryError(f"The method is one of {', '.join(METHODS)}, not {self.method!r}.")
-        for name, most in (
-            ("shortlist", MOST_SHORTLIST),
-            ("sweeps", MOST_SWEEPS),
-            ("restarts", MOST_RESTARTS),
-            ("substitutes", MOST_SUBSTITUTES),
-        ):
-            value = getattr(self, name)
-            if value < 1:
-                raise QueryError(f"The search needs at least 1 for {name}, not {value}.")
-            if value > most:
-                raise LimitError(f"The search takes at most {most:,} for {name}, not {value:,}.", limit=name)
-        check_seed(self.seed)
+        check_settings(self)
 
 
 #: What the paper asks for, and what is done in a fraction of the time.

@@ -16,17 +16,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.errors import LimitError, QueryError
+from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.model_list import check_listed_model, check_name
-from engine.triggers.objective import Objective
+from engine.triggers.objective import EPSILON, INPUT_WEIGHT, Objective
 from engine.triggers.search.search_settings import PAPER, QUICK, SearchSettings
+from engine.triggers.shared_settings import (
+    COUNT,
+    DIALOGUE_MODEL,
+    LISTS,
+    NORMAL,
+    OWN_TARGETS,
+    TARGET_FILE,
+    ListName,
+    Normal,
+)
 
 if TYPE_CHECKING:
     from engine.triggers.search.search_preparation import SearchPreparation
@@ -38,8 +49,8 @@ LIST, TARGET, SWEEP, TRIGGER = "list", "target", "sweep", "trigger"
 #: Lists that are no part of Relens: targets that were typed, and those of a file.
 OWN, FILE = "own", "file"
 
-#: Targets of a list, and characters of one that was typed.
-MOST_TARGETS, LONGEST_TYPED = 2_000, 500
+#: Characters of a target that was typed.
+LONGEST_TYPED = 500
 
 
 @dataclass(frozen=True)
@@ -57,16 +68,47 @@ class TriggerStudy(Study):
     question: ClassVar[str] = "Which inputs make a dialogue model say what it never should?"
     needs_model: ClassVar[bool] = False
 
-    model: str = "chitchat"
-    lists: tuple[Literal["normal", "mal", "random"], ...] = ("normal", "mal", "random")
-    count: int = 20
-    targets: tuple[str, ...] = ()
-    file: str = ""
-    normal: Literal["sampled", "greedy"] = "sampled"
-    hit_type: str = "o-sample-min-k1"
+    model: Annotated[str, DIALOGUE_MODEL] = "chitchat"
+    lists: Annotated[
+        tuple[ListName, ...],
+        replace(
+            LISTS,
+            help="**normal**: replies of the model itself; shows that the search finds what is there. **mal**: mild "
+            "insults, refusals and commands. **random**: frequent words in no order; what is found for these is found "
+            "for anything.",
+        ),
+    ] = ("normal", "mal", "random")
+    count: Annotated[int, COUNT] = 20
+    targets: Annotated[tuple[str, ...], OWN_TARGETS] = ()
+    file: Annotated[str, TARGET_FILE] = ""
+    normal: Annotated[Normal, NORMAL] = "sampled"
+    hit_type: Annotated[
+        str,
+        Setting(
+            "Search for",
+            "What counts as a hit while searching. **Greedy**: the model, always taking the likeliest word, says "
+            "exactly this. **Every word likely**: each word is at least as likely as a word of real replies is on "
+            "average (k = 2: half as likely). **And so is the input**: the trigger reads like a real sentence too.",
+        ),
+    ] = "o-sample-min-k1"
     search: SearchSettings = PAPER
-    epsilon: float = 0.01
-    input_weight: float = 1.0
+    epsilon: Annotated[float, EPSILON] = 0.01
+    input_weight: Annotated[float, INPUT_WEIGHT] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_name(self.model)
+        HitType.called(self.hit_type)
+        if not self.list_names():
+            raise QueryError("There is no list of targets, nor a target of your own.")
+
+    def check(self) -> None:
+        """See `Study.check`."""
+        for number, text in enumerate(self.targets, 1):
+            if len(text) > LONGEST_TYPED:
+                raise LimitError(
+                    f"Target {number:,} of your own has more than {LONGEST_TYPED} characters.", limit="targets"
+                )
 
     def files(self) -> tuple[str, ...]:
         """See `Study.files`."""
@@ -163,25 +205,6 @@ class TriggerStudy(Study):
             "gradients": found.gradients,
             "model": self.model,
         }
-
-    def check(self) -> None:
-        """See `Study.check`."""
-        check_name(self.model)
-        HitType.called(self.hit_type)
-        self.objective(Thresholds(0.0, 0.0))
-        if not self.list_names():
-            raise QueryError("There is no list of targets, nor a target of your own.")
-        if not 1 <= self.count <= MOST_TARGETS:
-            raise QueryError(f"Of a list between 1 and {MOST_TARGETS:,} targets are searched, not {self.count:,}.")
-        if len(self.targets) > MOST_TARGETS:
-            raise LimitError(f"At most {MOST_TARGETS:,} targets of your own are searched.", limit="targets")
-        for number, text in enumerate(self.targets, 1):
-            if not text.strip():
-                raise QueryError(f"Target {number:,} of your own is empty; a target has at least one word.")
-            if len(text) > LONGEST_TYPED:
-                raise LimitError(
-                    f"Target {number:,} of your own has more than {LONGEST_TYPED} characters.", limit="targets"
-                )
 
 
 #: Studies to begin with.

@@ -107,12 +107,12 @@ def test_every_field_is_among_these(kind):
             "A template has one {}, where the free tokens go; this one has none.",
         ),
         ("causal-triggers", "template", "{} or {}", "A template has one {}, where the free tokens go; this one has 2."),
-        ("causal-triggers", "targets", "a\nb\n\na", "Targets 1 and 3 are the same; each is searched for once."),
+        ("causal-triggers", "targets", "a\nb\n\na", "In “Targets”, 'a' is there twice."),
         ("causal-triggers", "encoder_decoder", "t5-small", "The model 't5-small' is not among those that this server"),
         ("causal-triggers", "encoder_decoder", "smollm2-135m", "An encoder-decoder has no chat format"),
-        ("causal-triggers", "targets", "\n \n", "There is no target: name at least one."),
-        ("trigger-ablation", "shortlists", "", "There are no shortlists to compare."),
-        ("trigger-ablation", "shortlists", "3, 3", "The shortlists are all different."),
+        ("causal-triggers", "targets", "\n \n", "“Targets” must have at least 1, not 0."),
+        ("trigger-ablation", "shortlists", "", "“Words tried (G)” must have at least 1, not 0."),
+        ("trigger-ablation", "shortlists", "3, 3", "In “Words tried (G)”, 3 is there twice."),
         ("trigger-ablation", "shortlists", "3, -1", "'-1' is none."),
         ("trigger-check", "pairs", "", "There is nothing to check."),
         ("trigger-check", "pairs", "word1 =>", "A target has at least one word."),
@@ -136,7 +136,7 @@ def test_no_list_and_no_model(kind):
     shown.pills(key=f"{kind}_lists").set_value([])
     shown.run()
     assert not is_answered(shown)
-    assert "list" in shown.error[0].value
+    assert "lists of targets" in shown.error[0].value.lower() or "no list" in shown.error[0].value
     assert {**before, f"{kind}_lists": []} == fields_of(shown)
     # A run may name a model that is there no more.
     name = "model" if kind == "triggers" else "name"

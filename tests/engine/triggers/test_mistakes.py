@@ -150,22 +150,22 @@ def test_a_file_that_is_none(asked, tmp_path, kind, setting, what):
         ("triggers", ["model=../toy", 'lists=["mal"]'], "The name of a dialogue model has small letters"),
         ("relaxation", ["name=nobody"], "There is no dialogue model called 'nobody'; there are: toy."),
         ("triggers", [], "There is no list of targets, nor a target of your own."),
-        ("triggers", ['targets=["word1", " "]'], "Target 2 of your own is empty; a target has at least one word."),
+        ("triggers", ['targets=["word1", " "]'], "In “Targets of your own”, an item is empty."),
         ("triggers", ['targets=["zebra"]'], "The target 'zebra' has words that the model does not know: 'zebra'."),
-        ("triggers", ['lists=["mal"]', "count=0"], "Of a list between 1 and 2,000 targets are searched, not 0."),
+        ("triggers", ['lists=["mal"]', "count=0"], "“Targets of each list” must be between 1 and 2,000, not 0."),
         ("triggers", ['targets=["word1"]', 'search={"seed": 1e400}'], "SearchSettings.seed must be of type int"),
-        ("triggers", ['targets=["word1"]', 'search={"shortlist": 200001}'], "at most 200,000 for shortlist"),
-        ("causal-triggers", ["targets=[]"], "There is no target: name at least one."),
+        ("triggers", ['targets=["word1"]', 'search={"shortlist": 200001}'], "between 1 and 200,000, not 200001."),
+        ("causal-triggers", ["targets=[]"], "“Targets” must have at least 1, not 0."),
         ("causal-triggers", ['targets=["a", ""]'], "Target 2 is empty; a target has at least one token."),
-        ("causal-triggers", ['targets=["a", "b", "a"]'], "Targets 1 and 3 are the same; each is searched for once."),
+        ("causal-triggers", ['targets=["a", "b", "a"]'], "In “Targets”, 'a' is there twice."),
         ("causal-triggers", ['targets=["\\ud800"]'], "Target 1 has half a character, which no text can hold."),
         ("causal-triggers", ['template={"text": "none"}'], "where the free tokens go; this one has none."),
         ("causal-triggers", ['template={"text": "{}{}"}'], "where the free tokens go; this one has 2."),
         ("causal-triggers", ['template={"text": "{}\\ud800"}'], "The template has half a character"),
-        ("causal-triggers", ["free=65"], "A trigger has between 1 and 64 free tokens, not 65."),
+        ("causal-triggers", ["free=65"], "“Free tokens” must be between 1 and 64, not 65."),
         ("trigger-check", ["pairs=[]"], "There is nothing to check."),
-        ("brute-force", ["depth=7"], "Inputs have between 1 and 6 symbols, not 7."),
-        ("brute-force", ["random_count=-1"], "There are at least 0 random targets"),
+        ("brute-force", ["depth=7"], "“Symbols of the longest inputs” must be between 1 and 6, not 7."),
+        ("brute-force", ["random_count=-1"], "“Random targets” must be between 0 and 100,000, not -1."),
         ("relaxation", ["rate=1e308"], "The descent came to no number in step"),
     ],
 )  # fmt: skip
@@ -184,7 +184,7 @@ def test_seeds_that_torch_does_not_take(asked, kind, seed):
     setting = f'search={{"seed": {seed}}}' if kind == "triggers" else f"seed={seed}"
     status, said = asked(kind, setting, *(['lists=["mal"]'] if kind == "triggers" else []))
     assert status == 2
-    assert said.startswith("The seed is at ")
+    assert said == f"“Seed” must be between 0 and {2**53:,}, not {seed}."
 
 
 def test_the_largest_seed_is_taken(asked, tmp_path):

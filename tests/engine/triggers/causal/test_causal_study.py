@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine import load_model
-from engine.errors import LimitError, ModelError, QueryError
+from engine.errors import ModelError, QueryError
 from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
 from engine.triggers.causal.causal_study import PRESETS, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
@@ -147,20 +147,20 @@ def test_greedy_coordinate_gradient_is_a_method_of_the_same_study(chat_model):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"targets": []}, "There is no target: name at least one"),
-        ({"targets": ["a", "a"]}, "are the same"),
+        ({"targets": []}, "“Targets” must have at least 1, not 0"),
+        ({"targets": ["a", "a"]}, "'a' is there twice"),
         ({"targets": [""]}, "is empty"),
-        ({"free": 65}, "between 1 and 64 free tokens"),
-        ({"evaluations": 0}, "between 1 and 1,000,000 evaluations"),
-        ({"seeds": 0}, "between 1 and 1,000 times"),
-        ({"seed": -1}, "at least 0"),
-        ({"epsilon": 2.0}, "between 0 and 1"),
+        ({"free": 65}, "“Free tokens” must be between 1 and 64, not 65"),
+        ({"evaluations": 0}, "“Evaluations” must be between 1 and 1,000,000, not 0"),
+        ({"seeds": 0}, "“Searches of each target” must be between 1 and 1,000, not 0"),
+        ({"seed": -1}, "“Seed” must be between 0 and"),
+        ({"epsilon": 2.0}, "“Epsilon” must be between 0 and 1, not 2.0"),
         ({"template": {"text": "no slot"}}, "this one has none"),
         ({"template": {"text": "{}{}"}}, "this one has 2"),
     ],
 )
 def test_settings_without_meaning_get_one_sentence(wrong, sentence):
-    with pytest.raises((QueryError, LimitError), match=sentence):
+    with pytest.raises(QueryError, match=sentence):
         Study.from_json({**STUDY.to_json(), **wrong}).units()
 
 

@@ -89,7 +89,7 @@ def test_an_encoder_decoder_and_a_judge_are_asked_for_by_name(tiny):
         ((CheckedText("", "x"),), QueryError, "The text of line 1 is empty"),
         ((CheckedText("x", "y"), CheckedText("x", " ")), QueryError, "The target of line 2 is empty"),
         ((CheckedText("x" * 5_000, "y"),), LimitError, "The text of line 1 has more than 4,000"),
-        ((CheckedText("x", "y"),) * (MOST_TEXTS + 1), LimitError, "At most 500 texts"),
+        ((CheckedText("x", "y"),) * (MOST_TEXTS + 1), QueryError, "“Texts” must have at most 500, not 501"),
     ],
 )
 def test_what_cannot_be_checked_is_a_sentence(texts, error, sentence):

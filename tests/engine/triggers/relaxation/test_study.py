@@ -7,7 +7,7 @@ import typing
 
 import pytest
 
-from engine.errors import LimitError, ModelError, QueryError
+from engine.errors import ModelError, QueryError
 from engine.paired import proportion
 from engine.studies.catalogue import presets, study_class
 from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
@@ -132,8 +132,8 @@ def test_settings_without_meaning_are_refused(settings):
 
 
 def test_too_much_and_no_model_are_sentences(study):
-    with pytest.raises(LimitError):
-        RelaxationStudy(batch=100_000).units()
+    with pytest.raises(QueryError, match="“Targets at once” must be between 1 and 256, not 100000"):
+        RelaxationStudy(batch=100_000)
     with pytest.raises(ModelError, match="no dialogue model called 'other'"):
         list(StudyRun(RelaxationStudy(name="other"), context()))
 

@@ -124,7 +124,7 @@ def test_words_that_are_read_otherwise_are_named():
         ((pair("word1", "word1", (-1.0,)),), {}, "as many log-probabilities"),
         ((pair("word1 " * (MOST_WORDS + 1), "word1"),), {}, "at most"),
         ((pair("word1", "w" * 200),), {}, "at most"),
-        ((pair("word1", "word1"),) * (MOST_PAIRS + 1), {}, "At most"),
+        ((pair("word1", "word1"),) * (MOST_PAIRS + 1), {}, "“Pairs” must have at most 2,000, not 2,001"),
         ((pair("word1", "word1"),), {"hit_type": "o-sample-min-k0"}, "hit type"),
     ],
 )

@@ -1,0 +1,72 @@
+"""Settings that several studies around triggers have: the same label and bounds, with a help of each study's own.
+
+seed: Annotated[int, replace(SEED, help="The same seed finds the same triggers.")] = 0
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from engine import query
+from engine.setting import Setting
+
+ListName = Literal["normal", "mal", "random"]
+#: How the list "normal" is made of replies of the model.
+Normal = Literal["sampled", "greedy"]
+#: How the decoder sees the input (see `engine.triggers.model.seq2seq`).
+Context = Literal["last", "general", "mlp-query"]
+
+#: So small that torch, which counts to 2 to the 64th, takes a seed with an epoch added.
+SEED = replace(query.SEED, most=2**53)
+
+DIALOGUE_MODEL = Setting(
+    "Dialogue model",
+    "Who is asked. Each was trained on the page Dialogue model; another one says other things.",
+)
+LISTS = Setting(
+    "Lists of targets",
+    choices={
+        "normal": "normal: what it says anyway",
+        "mal": "mal: what it should never say",
+        "random": "random: words in no order",
+    },
+)
+COUNT = Setting(
+    "Targets of each list",
+    "More targets make narrower intervals, and take longer in proportion.",
+    least=1,
+    most=2_000,
+)
+OWN_TARGETS = Setting(
+    "Targets of your own",
+    "What the model should be made to say, one a line. Words that it does not know cannot be said; such targets are "
+    "left out and named.",
+    most_items=2_000,
+    example="you are so boring",
+)
+TARGET_FILE = Setting("File of targets", "One a line, UTF-8. As many of them are drawn as of the other lists.")
+NORMAL = Setting(
+    "Replies of the list “normal”",
+    "**sampled**: drawn from words that are likely enough. **greedy**: always the likeliest word, as in the paper's "
+    "figure of search effort.",
+    choices={"sampled": "sampled", "greedy": "greedy"},
+)
+
+FINGERPRINT = Setting("Fingerprint", "Of the model that the search was made with; empty for any of that name.")
+
+CORPUS = Setting("Corpus", "A file of text; without one, the corpus that comes with Relens.")
+IS_CUT = Setting(
+    "Words are cut already",
+    "Blanks stand between all words and signs, as in “do n't”. Off: the text is cut as the paper does.",
+)
+TEST_SHARE = Setting("Share set aside", "What part of the text is kept to measure on.", above=0.0, below=1.0)
+PAIRS = Setting("Pairs at most", least=1, ceiling=3_000_000, empty="all")
+CONTEXT = Setting(
+    "Decoder context",
+    "What a reply sees of the input. **Its last state**: one summary of the whole input. **Attention**: at each word, "
+    "all places of the input, weighed anew. The paper tries both.",
+    choices={"last": "its last state", "general": "attention", "mlp-query": "attention, authors' variant"},
+)
+EMBEDDING = Setting("Embedding size", "How finely words are told apart. The paper has 300.", least=1, most=4_096)
+HIDDEN = Setting("Hidden size", "How much the model remembers of what it has read.", least=1, most=4_096)
