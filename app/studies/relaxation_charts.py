@@ -11,12 +11,13 @@ from app.studies.trigger_charts import list_style
 from app.studies.trigger_words import LIST_LABELS
 from app.studies.view import Figure, Rows
 from engine.counted import counted
+from engine.setting import declared
 from engine.studies.study import rows_of
 from engine.triggers.relaxation.findings import projection_differences, relaxation_hits, share_histograms
 from engine.triggers.relaxation.settings import SPACES
-from engine.triggers.relaxation.study import DESCENT
+from engine.triggers.relaxation.study import DESCENT, RelaxationStudy
 
-SPACE_LABELS = {"embedding": "any numbers", "one-hot": "shares of words"}
+SPACE_LABELS = declared(RelaxationStudy, "spaces").setting.choices
 
 
 def relaxation_figures(rows: Rows) -> list[Figure]:

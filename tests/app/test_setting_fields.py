@@ -84,3 +84,24 @@ def test_open_bounds_end_just_inside():
     assert bounds(declared(Distribution, "tolerance")) == (0.0, 0.9999)
     assert bounds(declared(Limits, "matches")) == (1, 100_000)
     assert bounds(declared(Sampling, "seed")) == (0, LARGEST)
+
+
+def list_that_opens() -> None:
+    """A page with one choice, as a list that opens."""
+    import streamlit as st
+
+    from app.setting_fields import setting_field
+    from engine.setting import declared
+    from engine.triggers.model.training_study import DialogueModelStudy
+
+    one = declared(DialogueModelStudy, "form")
+    st.session_state["made"] = setting_field(st, one, "eou", key="form", widget="selectbox")
+
+
+def test_a_choice_may_be_a_list_that_opens():
+    page = AppTest.from_function(list_that_opens, default_timeout=30).run()
+    assert not page.exception
+    assert page.session_state["made"] == "eou"
+    assert "a dialogue on a line, <eou> between" in page.selectbox(key="form").options
+    page.selectbox(key="form").set_value("json").run()
+    assert page.session_state["made"] == "json"
