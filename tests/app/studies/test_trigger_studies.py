@@ -233,7 +233,8 @@ def test_other_settings_are_held_too(study, model):
 
 
 def test_settings_without_meaning_are_answered_with_a_sentence(training):
-    shown = form(dataclasses.replace(training, name="Chit chat"))
+    shown = form(training)
+    shown.text_input(key="dialogue-model_name").set_value("Chit chat").run()
     assert "small letters" in shown.error[0].value
     shown = form(dataclasses.replace(training, corpus="/etc/passwd"))
     assert "may not read" in shown.error[0].value
