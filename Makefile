@@ -91,7 +91,7 @@ model-tests: setup-dev model
 	@$(BIN)/pytest -m model $(SIDE_BY_SIDE)
 
 browser-tests: setup-dev model graphviz chromium tini
-	@$(BIN)/pytest -m browser
+	@$(BIN)/pytest -m browser -n logical --dist loadfile
 
 # Attacks on a dashboard that is started for them on this machine, and reached from nowhere else.
 attack-tests: setup-dev model graphviz
