@@ -90,7 +90,7 @@ def test_from_conversations_to_a_verified_trigger(context, dashboard, name, tmp_
     triggers.button("triggers_score_again").click()
     changed = triggers.page.locator(".st-key-trigger_check_card")
     expect(changed.locator("[data-trigger-card]")).to_contain_text("hello")
-    expect(changed.locator('[data-testid=stPlotlyChart][aria-label^="A map of the words"]')).to_be_visible()
+    expect(changed.locator('[data-testid=stPlotlyChart][aria-label^="A map of attention"]')).to_be_visible()
     saved, path = triggers.saved("study_file_csv")
     assert saved.endswith("-masked.csv")
     assert "boring" not in path.read_text()
