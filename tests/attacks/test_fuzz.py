@@ -1,4 +1,4 @@
-"""The fuzzer for twenty seconds; `python -m tests.attacks.fuzz` goes on for longer."""
+"""The fuzzer for ten seconds; `python -m tests.attacks.fuzz` goes on for longer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.attacks.fuzz import _examples as examples
 from tests.attacks.fuzz import anything, faults, fuzzed, mutated, specifications, valid_lines
 
 
-@pytest.mark.parametrize("seconds", [20.0, pytest.param(90.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [10.0, pytest.param(90.0, marks=pytest.mark.slow)])
 def test_inputs_that_nobody_thought_of_do_no_harm(tiny, tmp_path, seconds):
     with fuzzed(tmp_path / "fuzzed", tiny, seconds, seed=0) as report:
         print(report)

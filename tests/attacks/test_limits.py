@@ -165,6 +165,7 @@ def test_after_a_killed_server_a_new_one_has_a_working_worker(tiny, tmp_path):
             assert not old & {process.pid for process in processes_of(folder)}
 
 
+@pytest.mark.slow
 def test_a_search_from_python_ends_within_its_own_limits(tiny):
     """Default limits are 10 s and 2 GiB of compilation; the process that asks and all its children are measured."""
     program = (
