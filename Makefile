@@ -88,7 +88,7 @@ unit-tests: setup-dev graphviz
 	@$(BIN)/pytest $(SIDE_BY_SIDE)
 
 model-tests: setup-dev model
-	@$(BIN)/pytest -m model $(SIDE_BY_SIDE)
+	@$(BIN)/pytest -m model
 
 browser-tests: setup-dev model graphviz chromium tini
 	@$(BIN)/pytest -m browser -n logical --dist loadfile
