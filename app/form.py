@@ -159,7 +159,7 @@ class Form:
 
     def _given(self, record: type[Record]) -> dict[str, Any]:
         """What the fields say of one record, by the names of its settings."""
-        return {field: _meaning(name, getattr(self, name)) for name, field in _PARTS[record].items()}
+        return {field: meaning(name, getattr(self, name)) for name, field in _PARTS[record].items()}
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -211,8 +211,8 @@ def _shown(name: str, value: Any) -> Any:
     return value
 
 
-def _meaning(name: str, value: Any) -> Any:
-    """What a field holds as the value of its setting. Raises `QueryError` for a choice that there is not."""
+def meaning(name: str, value: Any) -> Any:
+    """What the field with this name holds, as the value of its setting; `QueryError` for a choice that there is not."""
     one, setting = SETTINGS[name], SETTINGS[name].setting
     if setting.choices:
         if value not in setting.choices.values():

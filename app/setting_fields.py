@@ -3,7 +3,7 @@
     fields = SettingFields(study, "memorization")
     fields.draw("prefix")
     fields.row("seconds", "matches", "seed")
-    fields.row(*fields.inner("decoding"))
+    fields.inner("decoding")
     study = fields.record()
 
 A page says where a setting stands, and nothing else of it (`engine.setting`). Keys of widgets are "memorization_prefix"

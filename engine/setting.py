@@ -117,7 +117,7 @@ class Declared:
         if setting.distinct and len(set(items)) < len(items):
             counts = Counter(items)
             twice = next(item for item in items if counts[item] > 1)
-            raise QueryError(f"In “{setting.label}”, {_shown(self._named(twice))} is there twice.")
+            raise QueryError(f"In “{setting.label}”, {_shown(setting.choices.get(twice, twice))} is there twice.")
 
     def _check_one(self, value: Any) -> None:
         setting = self.setting
@@ -128,9 +128,6 @@ class Declared:
             raise QueryError(f"“{setting.label}” must be one of {names}, not {_shown(_plain(value))}.")
         if self.is_number and not setting.allows(value):
             raise QueryError(f"“{setting.label}” must be {setting.range or 'a number'}, not {_shown(value)}.")
-
-    def _named(self, value: Any) -> Any:
-        return self.setting.choices.get(value, value) if self.setting.choices else value
 
     def wrong_values(self) -> Iterator[Any]:
         """Values that `check` refuses, one for each rule."""

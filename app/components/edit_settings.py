@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.held import held_form
-from app.components.query_field import query_field
+from app.components.query_form import query_field
 from app.form import Form, words_of
 from engine.counted import counted
 

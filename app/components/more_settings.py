@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components.held import held_form
-from app.components.query_field import query_field
+from app.components.query_form import query_field
 from app.form import BEST_FIRST, SAMPLE
 
 

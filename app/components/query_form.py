@@ -6,11 +6,13 @@ all restore what was typed. Every tooltip says what the control does to the answ
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from app.components.held import held_form
-from app.components.query_field import query_field
-from app.form import BEST_FIRST, DISTRIBUTION, SAMPLE, TRAVERSALS, Form
+from app.form import BEST_FIRST, DISTRIBUTION, SAMPLE, SETTINGS, TRAVERSALS, Form, meaning
+from app.setting_fields import setting_field
 
 #: Pause after a keystroke before the page looks at the text. Short, because a preview is quick and never blocks.
 TYPING_PAUSE = "20ms"
@@ -28,6 +30,14 @@ _ANSWER_FIELDS = {
     SAMPLE: {"samples": 140, "seed": 110},
     DISTRIBUTION: {"tolerance": 140},
 }
+
+
+def query_field(name: str, **options: Any) -> None:
+    """Draw the field of the form with this name, bound to the link's parameter; options: as for `setting_field`."""
+    one, first = SETTINGS[name], getattr(Form, name)
+    # A number of the form is as the link has it: seconds are whole there.
+    first = first if one.is_number else meaning(name, first)
+    setting_field(st, one, first, key=name, bind="query-params", **options)
 
 
 def expressions() -> None:
