@@ -87,8 +87,8 @@ def list_hits(rows: Rows, length: int | None = None) -> tuple[ListHits, ...]:
         parts: dict[str, str] = {}
         for row in said:
             if row["list"] == name:
-                for hits, told in ((whole, row["whole"]), (parts, row["parts"])):
-                    for target, trigger in told.items():
+                for hits, stored in ((whole, row["whole"]), (parts, row["parts"])):
+                    for target, trigger in stored.items():
                         hits.setdefault(target, trigger)
         shares = proportion(len(whole), targets), proportion(len(parts), targets)
         found.append(ListHits(name, targets, len(whole), shares[0], len(parts), shares[1], {**parts, **whole}))

@@ -7,7 +7,7 @@
     yield from run.search(3)        {"row": "search", ...}
 
 Every unit needs the trained model; where it is not there (a study that goes on in another process), it is trained anew,
-from what was kept of it. None is yielded where nothing is told yet, so that somebody may stop it.
+from what was kept of it. None is yielded while there is no row yet, so that somebody may stop it.
 """
 
 from __future__ import annotations

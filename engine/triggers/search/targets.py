@@ -124,12 +124,12 @@ def random_targets(vocabulary: WordVocabulary, count: int = 500, seed: int = 0) 
     """So many different sequences of 1 to 8 of the most frequent words."""
     _check_count(count)
     words = vocabulary.words[len(SPECIAL_WORDS) :][:FREQUENT_WORDS]
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     found: dict[Words, None] = {}
     for _ in range(_MOST_ROUNDS * count):
         if len(found) == count:
             break
-        found[tuple(dice.choice(words) for _ in range(dice.randint(1, LONGEST_RANDOM)))] = None
+        found[tuple(rng.choice(words) for _ in range(rng.randint(1, LONGEST_RANDOM)))] = None
     return target_list("random", vocabulary, found)
 
 
