@@ -23,8 +23,8 @@ from engine.counted import counted
 from engine.paired import proportion
 from engine.query import Record
 from engine.statistics import Estimate
-from engine.studies.study import rows_of
-from engine.triggers.brute_force.study import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH
+from engine.studies.study import Study, rows_of
+from engine.triggers.brute_force.rows import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -160,7 +160,7 @@ def searches_found(rows: Rows) -> tuple[SearchFound, ...]:
     )
 
 
-def brute_force_verdict(rows: Rows) -> tuple[str, ...]:
+def brute_force_verdict(rows: Rows, study: Study | None = None) -> tuple[str, ...]:
     """The tables in plain sentences; () before the first input was tried."""
     kept = list(rows)
     lines = coverage(kept)

@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
@@ -33,21 +33,14 @@ from engine.triggers.brute_force.character_training import (
     trained_characters,
 )
 from engine.triggers.brute_force.enumeration import BruteForce
+from engine.triggers.brute_force.rows import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH, STEP, TARGETS_A_ROW
 from engine.triggers.brute_force.search import existing_targets, search_triggers
-from engine.triggers.brute_force.study import (
-    EXAMPLE,
-    HITS,
-    LIST,
-    MODEL,
-    PART,
-    SEARCH,
-    STEP,
-    TARGETS_A_ROW,
-    BruteForceStudy,
-)
 from engine.triggers.brute_force.tally import Judge, Tally
 from engine.triggers.model.characters import INPUT_SYMBOLS, OUTPUT_SYMBOLS, input_symbols, spelled_out
 from engine.triggers.model.seq2seq import Seq2Seq
+
+if TYPE_CHECKING:
+    from engine.triggers.brute_force.study import BruteForceStudy
 
 Result = TypeVar("Result")
 

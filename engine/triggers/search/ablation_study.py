@@ -221,12 +221,6 @@ class AblationStudy(Study):
         """See `Study.check_resumed`."""
         check_listed_model(self.model, (row.get("fingerprint") for row in rows_of_done_units(rows)))
 
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """What more words and more restarts bring."""
-        from engine.triggers.search.ablation_findings import ablation_verdict
-
-        return ablation_verdict(rows)
-
 
 #: Studies to begin with. After its quick training a model has hardly a greedy reply but one, and says of what is likely
 #: all that is asked; how much effort counts shows in what it should never say.

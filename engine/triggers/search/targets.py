@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 Words = tuple[str, ...]
 
+#: Lists that are no part of Relens: targets that were typed, and those of a file.
+OWN, FILE = "own", "file"
+
 #: The prototypes that come with Relens, and the forms in which each is tried.
 OWN_TARGETS = Path(__file__).resolve().parents[3] / "assets" / "targets.txt"
 TEMPLATES = ("{}", "well {}", "oh {}", "i think {}", "{} .")

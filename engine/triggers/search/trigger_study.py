@@ -29,6 +29,7 @@ from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.model_list import check_listed_model, check_name
 from engine.triggers.objective import EPSILON, INPUT_WEIGHT, Objective
 from engine.triggers.search.search_settings import PAPER, QUICK, SearchSettings
+from engine.triggers.search.targets import FILE, OWN
 from engine.triggers.shared_settings import (
     COUNT,
     DIALOGUE_MODEL,
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
 
 #: What rows tell.
 LIST, TARGET, SWEEP, TRIGGER = "list", "target", "sweep", "trigger"
-
-#: Lists that are no part of Relens: targets that were typed, and those of a file.
-OWN, FILE = "own", "file"
 
 #: Characters of a target that was typed.
 LONGEST_TYPED = 500
