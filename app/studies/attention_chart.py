@@ -10,32 +10,32 @@ Source: He and Glass 2019, section 2, where the weights are a_t(i).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from app.charts import Chart, chart, heat_map, labelled
 from app.studies.trigger_words import masked_words
 from app.text import shortened
 from engine.percent import percent
 from engine.studies.masking import Masker
+from engine.triggers.score_row import ScoreRow
 
 _PADDING = "padding"
 #: Weights that differ by less were rounded.
 _ALIKE = 1e-3
 
 
-def attention_chart(row: Mapping[str, Any], mask: Masker | None) -> Chart:
-    """The map of a row that has "attention": words of the target and its end x ids of the input.
+def attention_chart(score: ScoreRow, mask: Masker | None) -> Chart:
+    """The map of a score that has attention: words of the target and its end x ids of the input.
 
     Places that are only padding are one column, with what they were given together.
     """
-    weights, columns = _without_padding(row["attention"], masked_words(mask, row["input"]))
-    lines = [*masked_words(mask, row["target"]), "end"]
+    weights, columns = _without_padding(score.attention or (), masked_words(mask, score.input_tokens))
+    lines = [*masked_words(mask, score.target_tokens[:-1]), "end"]
     across, down = ([shortened(word, 14) for word in words] for words in (columns, lines))
     no_grid = {"showgrid": False, "zeroline": False}
     return chart(
         [heat_map(weights, "weight", [[f"{word} looks at {seen}" for seen in across] for word in down])],
-        _sentence(weights, lines, columns) + _at_first(row),
+        _sentence(weights, lines, columns) + _at_first(score.attention or ()),
         x=labelled(across) | no_grid | {"tickangle": -45},
         y=no_grid,
         y_labels=down,
@@ -65,9 +65,9 @@ def _sentence(weights: Sequence[Sequence[float]], lines: Sequence[str], columns:
     )
 
 
-def _at_first(row: Mapping[str, Any]) -> str:
+def _at_first(weights: Sequence[Sequence[float]]) -> str:
     """Of attention that depends on the decoder's state alone: that is zeros before the first word."""
-    first = row["attention"][0]
+    first = weights[0]
     if max(first) - min(first) > _ALIKE:
         return ""
     return " Before its first word the decoder's state is zero, so it looks everywhere alike."

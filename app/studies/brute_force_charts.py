@@ -9,7 +9,7 @@ from app.studies.dialogue_charts import running_mean
 from app.studies.view import Figure, Rows
 from engine.studies.study import rows_of
 from engine.triggers.brute_force.findings import ListHits
-from engine.triggers.brute_force.study import STEP
+from engine.triggers.brute_force.rows import STEP
 
 
 def lists_figure(lines: tuple[ListHits, ...], is_begun: bool) -> Figure | None:

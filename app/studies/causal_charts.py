@@ -8,8 +8,7 @@ from typing import Any
 
 from app.charts import FROM_ZERO, STYLES, Chart, Style, chart, line
 from app.masks import shown
-from app.studies.prompt_score import target_bars
-from app.studies.trigger_charts import word_bars
+from app.studies.trigger_charts import target_bars, word_bars
 from app.studies.view import Figure, Rows
 from app.tables import shown_text
 from app.text import shortened
@@ -17,6 +16,7 @@ from engine.counted import counted
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
 from engine.triggers.causal.causal_study import BETTER, SETTING, TRIGGER, CausalTriggerStudy
+from engine.triggers.score_row import ScoreRow
 
 #: Curves that a figure shows.
 _MOST_CURVES = 24
@@ -64,11 +64,11 @@ def closest(rows: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Figur
     found = rows_of(rows, TRIGGER)
     if not found:
         return None
-    best = max(found, key=lambda row: row["hits"].get(row["searched"], {}).get("margin", -math.inf))
+    best = max(found, key=lambda row: ScoreRow.of(row).margins.get(row["searched"], -math.inf))
     settings = [row for row in rows_of(rows, SETTING) if row["unit"] == best["unit"]]
     if not settings:
         return None
-    drawn = word_bars([target_bars({**settings[0], "ends": study.ends, **best}, mask)], mask)
+    drawn = word_bars([target_bars({**settings[0], "ends": study.ends, **best}, mask)])
     sentence = (
         f"The closest target, “{shown_words(mask, best['target'], 80)}”. A bar below the dashed line is a token "
         "likelier than the average token of a real reply."

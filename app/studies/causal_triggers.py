@@ -13,10 +13,11 @@ import streamlit as st
 
 from app.narrative import duration_text
 from app.setting_fields import SettingFields, all_fields, attempt
-from app.studies.causal_charts import closest, curves, shown_words
+from app.studies.causal_charts import closest, curves
 from app.studies.masked_view import MaskedView
-from app.studies.prompt_card import prompt_cards
+from app.studies.trigger_card import PromptCards
 from app.studies.trigger_fields import hit_field, template_fields
+from app.studies.trigger_tables import score_columns, score_help
 from app.studies.trigger_words import hit_label, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
@@ -30,6 +31,7 @@ from engine.triggers.causal.causal_study import TRIGGER, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.hits import HitType
+from engine.triggers.score_row import ScoreRow, hits_of
 
 if TYPE_CHECKING:
     from app.services import Services
@@ -114,7 +116,7 @@ class CausalTriggersView(MaskedView):
         """The card of one trigger, with what can be asked of the model about it."""
         assert isinstance(study, CausalTriggerStudy)
         found = rows_of(rows, TRIGGER)
-        return bool(found) and prompt_cards(services, run, study, rows, found, self.mask(study))
+        return bool(found) and PromptCards(services, run, study, found, rows).show(self.mask(study))
 
     def tables(self, rows: Rows, study: Study) -> list[Table]:
         """The triggers, and the hits by type."""
@@ -137,14 +139,9 @@ def _triggers_table(found: Rows, study: CausalTriggerStudy, mask: Masker | None)
     kept = found[:_MOST_LINES]
     frame = pd.DataFrame(
         {
-            "Target": [shown_words(mask, row["target"]) for row in kept],
             "Seed": [row["seed"] for row in kept],
-            "Trigger": [shown_words(mask, row["text"]) for row in kept],
-            "Greedy reply": [shown_words(mask, row["reply"]) for row in kept],
-            "Reached": [bool(row["hits"][row["searched"]]["is_hit"]) for row in kept],
-            "Margin": [round(float(row["hits"][row["searched"]]["margin"]), 3) for row in kept],
-            "Said": [bool(row["hits"]["o-greedy"]["is_hit"]) for row in kept],
-            "Nats a token": [round(float(row["nll"]), 3) for row in kept],
+            **score_columns(kept, study.hit_type.name, mask, text="Trigger"),
+            "Nats a token": [round(-ScoreRow.of(row).average, 3) for row in kept],
             "Evaluations": [row["evaluations"] for row in kept],
             "Time": [duration_text(float(row["seconds"])) for row in kept],
         }
@@ -154,18 +151,17 @@ def _triggers_table(found: Rows, study: CausalTriggerStudy, mask: Masker | None)
         frame,
         {
             "Trigger": "What stands in the place of {} in the prompt.",
-            "Greedy reply": "What the model itself says to the prompt, always taking the likeliest token.",
-            "Reached": f"Whether it is a hit of the type that was searched for, {study.hit_type.name}.",
-            "Margin": "Nats by which the hit is reached; below 0, missed.",
+            **score_help(study.hit_type.name),
             "Nats a token": "What a token of the target costs on average after this trigger; smaller is likelier.",
         },
     )
 
 
 def _hits_table(found: Rows) -> Table:
-    names = list(dict.fromkeys(name for row in found for name in row["hits"]))
-    targets = len({row["target"] for row in found})
-    reached = [len({row["target"] for row in found if row["hits"].get(name, {}).get("is_hit")}) for name in names]
+    hits = [(row["target"], hits_of(row)) for row in found]
+    names = list(dict.fromkeys(name for _, by_name in hits for name in by_name))
+    targets = len({target for target, _ in hits})
+    reached = [len({target for target, by_name in hits if by_name.get(name)}) for name in names]
     shares = [proportion(count, targets) for count in reached]
     frame = pd.DataFrame(
         {

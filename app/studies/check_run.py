@@ -115,6 +115,8 @@ def show_check(check: Check, mask: Masker | None) -> None:
     if check.run.is_live or check.run.error:
         said = narrative.status_headline(check.run, check.position)
         st.caption(as_markdown(f"{said}{f': {check.run.error}' if check.run.error else ''}"))
-    told = "".join(f"<p>{as_html(shown(mask, line))}</p>" for line in check.study.verdict(check.rows))
-    if told:
-        st.html(f'<div class="relens-findings study" data-trigger-check="{as_html(check.run.status)}">{told}</div>')
+    sentences = "".join(f"<p>{as_html(shown(mask, line))}</p>" for line in check.study.verdict(check.rows))
+    if sentences:
+        st.html(
+            f'<div class="relens-findings study" data-trigger-check="{as_html(check.run.status)}">{sentences}</div>'
+        )

@@ -7,30 +7,24 @@ Most checks are asked for beside a trigger; here they are read again, and anybod
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pandas as pd
-import streamlit as st
-
-from app.masks import shown
 from app.setting_fields import SettingFields, all_fields, attempt
 from app.studies.masked_view import MaskedView
-from app.studies.prompt_score import prompt_texts_of, show_prompt_score
-from app.studies.trigger_check import ARROW, TriggerCheckView
+from app.studies.trigger_card import show_checked
+from app.studies.trigger_check import TriggerCheckView
 from app.studies.trigger_fields import checked_field, hit_field, template_fields
-from app.studies.trigger_score import revealed
-from app.studies.trigger_words import trigger_masker
+from app.studies.trigger_tables import checks_table
+from app.studies.trigger_words import ARROW, trigger_masker
 from app.studies.view import Figure, Rows, Table
-from app.tables import shown_text
 from app.text import shortened
 from engine.errors import QueryError
 from engine.setting import declared
 from engine.studies.masking import Masker
 from engine.studies.study import Study, rows_of
 from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
+from engine.triggers.check import SCORE
 from engine.triggers.hits import HitType
-from engine.triggers.search.check_study import SCORE
 
 if TYPE_CHECKING:
     from app.services import Services
@@ -84,27 +78,17 @@ class PromptCheckView(MaskedView):
 
     def tables(self, rows: Rows, study: Study) -> list[Table]:
         """A line for each text."""
+        assert isinstance(study, PromptCheckStudy)
         found = rows_of(rows, SCORE)
-        return [_table(found, self.mask(study))] if found else []
+        return [checks_table("Texts", found, study.hit_type.name, self.mask(study), text="Text")] if found else []
 
     def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
         """The card of one text."""
+        assert isinstance(study, PromptCheckStudy)
         found = rows_of(rows, SCORE)
         if not found:
             return False
-        mask = self.mask(study)
-        st.header("One text at a time", anchor=False)
-        chosen = st.selectbox(
-            "Text",
-            range(len(found)),
-            format_func=lambda place: _label(found[place], mask),
-            key=f"{KIND}_card_{run.id}",
-            help="Which text the card below shows.",
-        )
-        row = found[min(chosen or 0, len(found) - 1)]
-        with st.container(border=True, key="trigger_check_card"):
-            own = revealed(prompt_texts_of(row), mask, f"{KIND}_reveal_{run.id}_{row['pair']}")
-            show_prompt_score(row, own, f"{KIND}_{run.id}")
+        show_checked(run, found, study.hit_type.name, self.mask(study), kind=KIND, noun="text")
         return False
 
 
@@ -122,36 +106,3 @@ def _asked(line: str) -> CheckedText:
             f"A line has a text, then {ARROW} between blanks, then the answer; {shortened(line, 60)!r} has not."
         )
     return CheckedText(text, target)
-
-
-def _label(row: Mapping[str, Any], mask: Masker | None) -> str:
-    sign = "✓" if row["hits"][row["searched"]]["is_hit"] else "✗"
-    text, target = (shown(mask, str(row[name]), 50) for name in ("text", "target"))
-    return f"{sign} {text} {ARROW} {target}"
-
-
-def _table(found: Rows, mask: Masker | None) -> Table:
-    frame = pd.DataFrame(
-        {
-            "Text": [shown_text(shown(mask, row["text"])) for row in found],
-            "Target": [shown_text(shown(mask, row["target"])) for row in found],
-            "Greedy reply": [shown_text(shown(mask, row["reply"])) for row in found],
-            "Reached": [bool(row["hits"][row["searched"]]["is_hit"]) for row in found],
-            "Margin": [round(float(row["hits"][row["searched"]]["margin"]), 3) for row in found],
-            "Said": [bool(row["hits"]["o-greedy"]["is_hit"]) for row in found],
-            "Nats a token": [round(float(row["nll"]), 3) for row in found],
-            "Differs by": [row["difference"] for row in found],
-        }
-    )
-    return Table(
-        "Texts",
-        frame,
-        {
-            "Reached": f"Whether it is a hit of type {found[-1]['searched']}.",
-            "Margin": "Nats by which the hit is reached; below 0, missed.",
-            "Said": "Whether the greedy reply begins with the target, token by token.",
-            "Nats a token": "What a token of the target costs on average after this text; smaller is likelier.",
-            "Differs by": "Nats between a token's log-probability as a search told it and as it is now; empty where "
-            "there was nothing to compare with.",
-        },
-    )

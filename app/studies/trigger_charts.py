@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from app.charts import (
@@ -37,13 +38,15 @@ from app.charts import (
     line,
     panels,
 )
+from app.masks import shown as shown_masked
 from app.narrative import estimate_text, probability_text
-from app.studies.trigger_words import hit_label, list_label, masked, masked_words
+from app.studies.trigger_words import hit_label, list_label, target_text, token_labels
 from app.studies.view import Figure, Rows
 from app.text import shortened
 from engine.counted import counted
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
+from engine.triggers.score_row import ScoreRow
 from engine.triggers.search.ablation_findings import mean_curve
 from engine.triggers.search.trigger_findings import HitCell
 from engine.triggers.search.trigger_study import SWEEP, TRIGGER
@@ -191,8 +194,9 @@ def any_of(restarts: int, hitting: int, drawn: int) -> float:
 
 def words(shown: Sequence[Row], mask: Masker | None) -> Figure:
     """What each word of some targets costs, beside what a word of real replies costs on average (figure 5)."""
-    drawn = word_bars(shown, mask)
-    above = sum(min(row["token_log_probs"]) < shown[0]["threshold_out"] for row in shown)
+    targets = [target_bars(row, mask) for row in shown]
+    drawn = word_bars(targets)
+    above = sum(max(target.costs) > targets[0].enough for target in targets)
     sentence = (
         "The closest target of each list. A bar below the dashed line (−T_out) is a word likelier than the average "
         f"word of a real reply; {above} of {len(shown)} have a word above it. At the dotted line, −T_out + log 2, a "
@@ -201,20 +205,37 @@ def words(shown: Sequence[Row], mask: Masker | None) -> Figure:
     return Figure("Word by word", sentence, Chart(drawn.figure, f"{sentence} {drawn.alt}"))
 
 
-def word_bars(shown: Sequence[Row], mask: Masker | None) -> Chart:
-    """Bars of -log P of each word of the targets, with lines at -T_out and -T_out + log 2 (k = 1 and k = 2).
+@dataclass(frozen=True)
+class TargetBars:
+    """A target as bars, masked. costs: -log P of each token, nats; enough: -T_out."""
 
-    A row may have "labels" of its own for its bars, already masked; else they are the target's words, and its end.
-    """
+    title: str
+    target: str
+    labels: Sequence[str]
+    costs: Sequence[float]
+    enough: float
+
+
+def target_bars(row: Row, mask: Masker | None) -> TargetBars:
+    """The bars of a row that has a score."""
+    score = ScoreRow.of(row)
+    labels = token_labels(score.target_tokens, mask, score.token_name)
+    if score.ends:
+        labels = [*labels[:-1], "end"]
+    title = f"{row.get('list', '')} {row.get('place', '')}".strip()
+    costs = [-value for value in score.token_log_probs]
+    return TargetBars(title, shown_masked(mask, target_text(row)), labels, costs, -score.thresholds.out)
+
+
+def word_bars(shown: Sequence[TargetBars]) -> Chart:
+    """Bars of -log P of each word of the targets, with lines at -T_out and -T_out + log 2 (k = 1 and k = 2)."""
     is_one = len(shown) == 1
     # Few words would make bars as wide as a page.
     fewest = _FEWEST_BARS if is_one else _FEWEST_BARS // 2
     parts, told = [], []
-    for row in shown:
-        costs = [-value for value in row["token_log_probs"]]
-        enough = -row["threshold_out"]
-        labels = row["labels"] if "labels" in row else [*masked_words(mask, row["target"]), "end"]
-        texts = [shortened(label, 14) for label in labels]
+    for target in shown:
+        costs, enough = target.costs, target.enough
+        texts = [shortened(label, 14) for label in target.labels]
         mark = bars(
             costs,
             style=[_LIKELY if cost < enough else _HALF if cost < enough + math.log(2) else _UNLIKELY for cost in costs],
@@ -224,11 +245,11 @@ def word_bars(shown: Sequence[Row], mask: Masker | None) -> Chart:
             ],
             upright=True,
         )
-        title = "" if is_one else shortened(f"{row.get('list', '')} {row.get('place', '')}".strip(), 30)
+        title = "" if is_one else shortened(target.title, 30)
         x = labelled(texts) | {"range": [-0.6, max(len(texts), fewest) - 0.4], "tickangle": -45}
         parts.append(Panel([mark], title, x=x))
         likely = sum(cost < enough for cost in costs)
-        told.append(f"“{masked(mask, row['target'])}”: {likely} of {len(costs)} words are likely enough")
+        told.append(f"“{target.target}”: {likely} of {len(costs)} words are likely enough")
     drawn = panels(
         parts,
         f"Bars of what each word costs, with the end of the reply. {'; '.join(told)}.",
@@ -238,12 +259,11 @@ def word_bars(shown: Sequence[Row], mask: Masker | None) -> Chart:
         bargap=0.2,
     )
     drawn.figure.update_yaxes(title="−log P, nats", row=1, col=1)
-    for column, row in enumerate(shown, 1):
+    for column, target in enumerate(shown, 1):
         # Beside several targets there is no room for the names of the lines; the sentence above says which is which.
         cell = {"row": 1, "col": column}
-        enough = -row["threshold_out"]
-        level(drawn.figure, enough, "−T_out" if is_one else "", _THRESHOLD, "bottom right", **cell)
-        level(drawn.figure, enough + math.log(2), "−T_out + log 2" if is_one else "", _LOOSER, **cell)
+        level(drawn.figure, target.enough, "−T_out" if is_one else "", _THRESHOLD, "bottom right", **cell)
+        level(drawn.figure, target.enough + math.log(2), "−T_out + log 2" if is_one else "", _LOOSER, **cell)
     return drawn
 
 

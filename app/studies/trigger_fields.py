@@ -49,16 +49,16 @@ def template_fields(template: Template, *, kind: str) -> Template:
     return attempt(fields.record, template)
 
 
-class Told(Protocol):
-    """Something to be checked, which a search may have told."""
+class Checkable(Protocol):
+    """Something to be checked, which a search may have found."""
 
     @property
     def log_probs(self) -> tuple[float, ...]:
-        """() where nothing was told."""
+        """() where no search has stored any."""
         ...
 
 
-Checked = TypeVar("Checked", bound=Told)
+Checked = TypeVar("Checked", bound=Checkable)
 
 
 def checked_field(
@@ -73,16 +73,16 @@ def checked_field(
     help: str,
     tidy: Callable[[str], str] = str,
 ) -> tuple[Checked, ...]:
-    """What is to be checked, one a line; what a search has told stays hidden, and as it is, until somebody asks.
+    """What is to be checked, one a line; what a search has found stays hidden, and as it is, until somebody asks.
 
     tidy: what is done to a line before it is read.
     """
-    told = any(one.log_probs for one in asked)
-    shown = not told or st.toggle(
+    is_found = any(one.log_probs for one in asked)
+    shown = not is_found or st.toggle(
         f"Show and change the {noun}s", key=f"{key}_shown", help="They come from a search, so they may hold rude words."
     )
     if not shown:
-        st.caption(f"{counted(len(asked), noun)}, as a search told them.")
+        st.caption(f"{counted(len(asked), noun)}, as a search found them.")
         return tuple(asked)
     before = {line_of(one): one for one in asked}
     typed = st.text_area(label, value="\n".join(before), key=key, height=120, placeholder=placeholder, help=help)

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
+from app.masks import shown
 from app.narrative import duration_text, interval_text
-from app.studies.trigger_words import all_hits, hit_label, masked, reached, seen_in_training
+from app.studies.trigger_words import all_hits, hit_label, masked, seen_in_training, target_text
 from app.studies.view import Rows, Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
 from engine.studies.study import rows_of
+from engine.triggers.score_row import ScoreRow
 from engine.triggers.search.trigger_findings import HitCell, hit_table
 from engine.triggers.search.trigger_study import LIST, SWEEP, TRIGGER, TriggerStudy
 
 #: The lines of a table that are shown.
 MOST_LINES = 2_000
 
+_SEEN_HELP = "Whether the target stands in the replies that the model was trained on."
+
 
 def tables(rows: Rows, study: TriggerStudy, mask: Masker | None) -> list[Table]:
     """Those that these rows allow; mask: what hides words, None for nothing."""
     found = rows_of(rows, TRIGGER)
-    shown = []
+    made = []
     if found:
-        shown.append(hits_table(hit_table(rows)))
-        shown.append(targets_table(found, study.hit_type, mask))
+        made.append(hits_table(hit_table(rows)))
+        made.append(targets_table(found, study.hit_type, mask))
     if rows_of(rows, SWEEP):
-        shown.append(searches_table(rows, mask))
+        made.append(searches_table(rows, mask))
     dropped = [one | {"list": row["list"]} for row in rows_of(rows, LIST) for one in row["dropped"]]
     if dropped:
-        shown.append(dropped_table(dropped, mask))
-    return shown
+        made.append(dropped_table(dropped, mask))
+    return made
 
 
 def hits_table(cells: Sequence[HitCell]) -> Table:
@@ -63,22 +68,41 @@ def hits_table(cells: Sequence[HitCell]) -> Table:
     )
 
 
+def score_columns(found: Rows, searched: str, mask: Masker | None, *, text: str) -> dict[str, list[Any]]:
+    """The columns that any table of scores has; text: what stood in place of the trigger is called."""
+    scores = [ScoreRow.of(row, searched) for row in found]
+    return {
+        text: [shown_text(shown(mask, score.text)) for score in scores],
+        "Target": [shown_text(shown(mask, target_text(row))) for row in found],
+        "Greedy reply": [shown_text(shown(mask, score.reply)) for score in scores],
+        "Reached": [score.hits.get(searched, False) for score in scores],
+        "Margin": [round(score.margins.get(searched, math.nan), 3) for score in scores],
+        "Said": [score.hits["o-greedy"] for score in scores],
+    }
+
+
+def score_help(searched: str) -> dict[str, str]:
+    """What these columns tell."""
+    return {
+        "Greedy reply": "What the model itself says, always taking the likeliest word or token.",
+        "Reached": f"Whether it is a hit of type {searched}.",
+        "Margin": "Nats by which the hit is reached; below 0, missed.",
+        "Said": "Whether the greedy reply begins with the target, word by word or token by token, its end included.",
+    }
+
+
 def targets_table(found: Rows, hit_type: str, mask: Masker | None) -> Table:
     """One line for each target: trigger, target, what the model says itself, and by how much it is a hit."""
     kept = found[:MOST_LINES]
+    scores = [ScoreRow.of(row, hit_type) for row in kept]
     frame = pd.DataFrame(
         {
             "List": [row["list"] for row in kept],
             "#": [row["place"] for row in kept],
-            "Trigger": [_text(mask, row["input"]) for row in kept],
-            "Target": [_text(mask, row["target"]) for row in kept],
-            "Greedy reply": [_text(mask, row["reply"]) for row in kept],
-            "Reached": [reached(row, hit_type) for row in kept],
-            "Margin": [round(float(row["margins"][hit_type]), 3) for row in kept],
-            "Said": [reached(row, "o-greedy") for row in kept],
-            "Average over T_out": [round(row["average"] - row["threshold_out"], 3) for row in kept],
-            "Lowest over T_out": [round(row["lowest"] - row["threshold_out"], 3) for row in kept],
-            "Input over T_in": [round(row["input_average"] - row["threshold_in"], 3) for row in kept],
+            **score_columns(kept, hit_type, mask, text="Trigger"),
+            "Average over T_out": [round(score.average - score.thresholds.out, 3) for score in scores],
+            "Lowest over T_out": [round(score.lowest - score.thresholds.out, 3) for score in scores],
+            "Input over T_in": [round((score.input_average or 0.0) - score.thresholds.into, 3) for score in scores],
             "Also a hit of": [all_hits(row) for row in kept],
             "Seen in training": [seen_in_training(row) for row in kept],
         }
@@ -89,15 +113,40 @@ def targets_table(found: Rows, hit_type: str, mask: Masker | None) -> Table:
         frame,
         {
             "Trigger": "The input that was found, for which the target is most likely.",
-            "Greedy reply": "What the model itself says to the trigger, always taking the likeliest word.",
-            "Reached": f"Whether it is a hit of the type that was searched for, {hit_type}.",
-            "Margin": "Nats by which the hit is reached; below 0, missed.",
-            "Said": "Whether the greedy reply is the target, word by word.",
+            **score_help(hit_type),
             "Average over T_out": "The average log-probability of the target's words, less that of real replies.",
             "Lowest over T_out": "The same of the target's least likely word.",
             "Input over T_in": "The average log-probability of the trigger's words, less that of real sentences: below "
             "0 it is odder than what people say.",
-            "Seen in training": "Whether the target stands in the replies that the model was trained on.",
+            "Seen in training": _SEEN_HELP,
+        },
+    )
+
+
+def checks_table(title: str, found: Rows, searched: str, mask: Masker | None, *, text: str) -> Table:
+    """One line for each text that was checked; text: what it is called."""
+    kept = found[:MOST_LINES]
+    scores = [ScoreRow.of(row, searched) for row in kept]
+    unit = scores[-1].token_name
+    seen = {"Seen in training": [seen_in_training(row) for row in kept]} if unit == "word" else {}
+    frame = pd.DataFrame(
+        {
+            **score_columns(kept, searched, mask, text=text),
+            "A hit of": [all_hits(row) for row in kept],
+            f"Nats a {unit}": [round(-score.average, 3) for score in scores],
+            **seen,
+            "Differs by": [row["difference"] for row in kept],
+        }
+    )
+    return Table(
+        title,
+        frame,
+        {
+            **score_help(searched),
+            f"Nats a {unit}": f"What a {unit} of the target costs on average after this text; smaller is likelier.",
+            **({"Seen in training": _SEEN_HELP} if seen else {}),
+            "Differs by": f"Nats between a {unit}'s log-probability in the search and now; empty where nothing is to "
+            "be compared.",
         },
     )
 
@@ -129,7 +178,7 @@ def searches_table(rows: Rows, mask: Masker | None) -> Table:
             "Sweeps": "How often the search went over all words of the input.",
             "Inputs tried": "Words put in a place and scored, of all restarts.",
             "Changes kept": "How often one of them was better than what was there.",
-            "Objective now": "What is left to do, in nats, of the best restart; smaller is better.",
+            "Objective now": "The objective of the best restart, in nats; smaller is better.",
         },
     )
 

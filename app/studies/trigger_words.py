@@ -7,11 +7,12 @@ you are a loser      you are a l····
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from app.masks import mask_of, shown
+from app.text import visible
 from engine.errors import RelensError
 from engine.language.stop_words import STOP_WORDS
 from engine.studies.allowed_files import check_files
@@ -23,9 +24,13 @@ from engine.triggers.causal.causal_study import TARGETS
 from engine.triggers.causal.check_study import PromptCheckStudy
 from engine.triggers.hits import HitType
 from engine.triggers.model.vocabulary import words_of_text
+from engine.triggers.score_row import hits_of, sentence
 from engine.triggers.search.check_study import TriggerCheckStudy
 from engine.triggers.search.targets import read_targets
 from engine.triggers.shared_settings import LISTS
+
+#: Between a text that is put to a model and what it should answer.
+ARROW = "=>"
 
 #: Lists in plain words; also their order.
 LIST_LABELS = {
@@ -68,12 +73,12 @@ def list_label(name: str) -> str:
 
 def reached(row: Mapping[str, Any], hit_type: str) -> bool:
     """Whether the trigger of this row is a hit of that type."""
-    return bool(row.get("hits", {}).get(hit_type))
+    return hits_of(row).get(hit_type, False)
 
 
 def all_hits(row: Mapping[str, Any]) -> str:
     """The hit types of the trigger of this row."""
-    return ", ".join(name for name, is_hit in row["hits"].items() if is_hit) or "–"
+    return ", ".join(name for name, is_hit in hits_of(row).items() if is_hit) or "–"
 
 
 def seen_in_training(row: Mapping[str, Any]) -> str:
@@ -81,9 +86,10 @@ def seen_in_training(row: Mapping[str, Any]) -> str:
     return _SEEN.get(row.get("seen", "unknown"), "–")
 
 
-def sentence(words: Iterable[str]) -> str:
-    """Words as one text, without the padding and the marks of the end."""
-    return " ".join(word for word in words if word not in ("<pad>", "<eou>", "</s>", "<s>"))
+def target_text(row: Mapping[str, Any]) -> str:
+    """The target of a row: of a dialogue model a list of words, of a prompt a text."""
+    target = row["target"]
+    return target if isinstance(target, str) else sentence(target)
 
 
 def trigger_masker(study: Study) -> Masker:
@@ -101,7 +107,7 @@ def trigger_masker(study: Study) -> Masker:
     return mask_of(tuple(dict.fromkeys(words)))
 
 
-def masked(mask: Masker | None, words: Iterable[str]) -> str:
+def masked(mask: Masker | None, words: Sequence[str]) -> str:
     """The words as one text, as a reader may see it."""
     return shown(mask, sentence(words))
 
@@ -109,6 +115,13 @@ def masked(mask: Masker | None, words: Iterable[str]) -> str:
 def masked_words(mask: Masker | None, words: Sequence[str]) -> list[str]:
     """The words one by one, as a reader may see them."""
     return [shown(mask, word) for word in words]
+
+
+def token_labels(tokens: Sequence[str], mask: Masker | None, unit: str) -> list[str]:
+    """Tokens one by one, as a reader may see them: words; or pieces of a text, in which a blank is shown."""
+    if unit == "word":
+        return masked_words(mask, tokens)
+    return [visible(text) for text in (tokens if mask is None else mask.pieces(tokens))]
 
 
 def _texts(study: Study) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from app.studies import trigger_charts as charts
 from app.studies.kept_text import keep_checked
 from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field, note_unsayable, page_link
-from app.studies.trigger_card import trigger_cards
+from app.studies.trigger_card import DialogueCards
 from app.studies.trigger_fields import hit_field
 from app.studies.trigger_tables import tables
 from app.studies.trigger_words import CONTENT_NOTICE, file_targets, trigger_masker
@@ -112,7 +112,7 @@ class TriggersView(MaskedView):
         found = rows_of(rows, TRIGGER)
         if not found:
             return False
-        waits = trigger_cards(services, run, study, found, self.mask(study))
+        waits = DialogueCards(services, run, study, found).show(self.mask(study))
         page_link(
             "trigger-ablation",
             "Would more words or restarts find more?",

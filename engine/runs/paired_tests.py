@@ -86,25 +86,20 @@ def _sentences(rows: Iterable[Row]) -> Iterator[Decided]:
             yield str(row["variant"]), (row["sentence"], row["position"]), bool(row["found"])
 
 
-def _targets(rows: Iterable[Row]) -> Iterator[Decided]:
-    """Triggers of dialogue models: whether the search came to a hit, by hit type."""
+def _triggers(rows: Iterable[Row]) -> Iterator[Decided]:
+    """Trigger search: whether the search for a target came to a hit, by hit type; of prompts with each seed."""
+    from engine.triggers.score_row import hits_of
+
     for row in rows:
         if row.get("row") == "trigger":
-            for hit_type, is_hit in row["hits"].items():
-                yield str(hit_type), tuple(row["target"]), bool(is_hit)
-
-
-def _prompts(rows: Iterable[Row]) -> Iterator[Decided]:
-    """Triggers in prompts: the same, of each target and seed."""
-    for row in rows:
-        if row.get("row") == "trigger":
-            for hit_type, hit in row["hits"].items():
-                yield str(hit_type), (row["target"], row["seed"]), bool(hit["is_hit"])
+            target = row["target"] if isinstance(row["target"], str) else tuple(row["target"])
+            for hit_type, is_hit in hits_of(row).items():
+                yield hit_type, (target, row.get("seed")), is_hit
 
 
 _READERS: dict[str, Callable[[Iterable[Row]], Iterator[Decided]]] = {
-    "causal-triggers": _prompts,
+    "causal-triggers": _triggers,
     "cloze": _passages,
     "toxicity": _sentences,
-    "triggers": _targets,
+    "triggers": _triggers,
 }

@@ -34,10 +34,13 @@ _HOME = {
 #: rows and the study.
 _VERDICT = {
     "bias": "engine.studies.bias_verdict:verdict",
+    "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
     "cloze": "engine.studies.cloze_findings:verdict",
     "encodings": "engine.studies.encodings_findings:verdict",
     "memorization": "engine.studies.memorization_findings:verdict",
+    "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
     "toxicity": "engine.studies.toxicity_verdict:verdict",
+    "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }
 
 STUDIES = tuple(_HOME)

@@ -37,14 +37,14 @@ TEXT_FIELDS = frozenset(
         *("sentence", "prompt", "word", "words", "text", "first_text", "written", "error"),
         # Of trigger search, where texts are lists of words.
         *("target", "targets", "input", "inputs", "reply", "projected", "projected_reply", "reason", "unknown"),
-        *("trigger_tokens", "target_tokens"),
+        *("trigger_tokens", "input_tokens", "target_tokens"),
         # Of brute force, where an object may have targets for its keys.
         *("examples", "output", "whole", "parts", "triggers", "missed"),
     }
 )
 
 #: Of these the fields that hold one text in pieces.
-PIECES = frozenset({"trigger_tokens", "target_tokens"})
+PIECES = frozenset({"trigger_tokens", "input_tokens", "target_tokens"})
 
 #: Which characters `re` takes for the same where case is ignored, besides those with the same small letter; and either
 #: apostrophe will do.

@@ -23,26 +23,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from engine.errors import QueryError
 from engine.query import Record
-
-if TYPE_CHECKING:
-    import torch
-
-    from engine.triggers.model.sentence_model import SentenceModel
-    from engine.triggers.model.seq2seq import Seq2Seq
 
 Side = Literal["o", "io"]
 Rule = Literal["greedy", "min", "avg"]
 
 _NAME = re.compile(r"(o)-(greedy)|(o|io)-sample-(min|avg)-k([1-9][0-9]{0,5})")
-
-#: Pairs that are scored at once: each needs room for m x vocabulary logits.
-BATCH = 64
 
 
 @dataclass(frozen=True)
@@ -133,52 +123,12 @@ class Score(Record):
             margin = min(margin, self.input_average - (thresholds.into - slack))
         return margin
 
+    def margins(self, thresholds: Thresholds, *also: HitType) -> dict[str, float]:
+        """The margin of each of `HIT_TYPES` and of `also`, by name; without those of inputs that have no score."""
+        kinds = dict.fromkeys((*HIT_TYPES, *also))
+        judged = bool(self.input_log_probs)
+        return {kind.name: self.margin(kind, thresholds) for kind in kinds if kind.side == "o" or judged}
+
     def is_hit(self, hit_type: HitType, thresholds: Thresholds) -> bool:
         """Whether the input is a trigger for the target."""
         return self.margin(hit_type, thresholds) > 0.0
-
-
-def evaluate(
-    seq2seq: Seq2Seq,
-    sentence_model: SentenceModel,
-    source_ids: torch.Tensor,
-    targets: Sequence[Sequence[int]],
-    batch: int = BATCH,
-) -> list[Score]:
-    """The score of each pair, computed plainly and in float32.
-
-    source_ids: int64 (pairs, n), inputs as in `engine.triggers.model.batches`; targets: the ids of each target without
-    `BEGIN`, with `END`. Models that are training are put back into training. Raises `QueryError` for a target that is
-    empty or padded.
-    """
-    import torch
-
-    from engine.triggers.model.batches import target_tensor
-    from engine.triggers.model.vocabulary import BEGIN, PAD
-
-    if any(not target or PAD in target for target in targets):
-        raise QueryError("A target has at least one word, and no padding in it.")
-    if len(targets) != len(source_ids):
-        raise QueryError(f"There are {len(source_ids)} inputs for {len(targets)} targets.")
-    were_training = [(model, model.training) for model in (seq2seq, sentence_model)]
-    device = seq2seq.output.weight.device
-    found: list[Score] = []
-    try:
-        for model, _ in were_training:
-            model.eval()
-        with torch.inference_mode(), torch.autocast(device.type, enabled=False):
-            for first in range(0, len(targets), batch):
-                sources = source_ids[first : first + batch].to(device)
-                rows = [[BEGIN, *target] for target in targets[first : first + batch]]
-                encoded = seq2seq.encode(sources)
-                scores = seq2seq.scores(encoded, target_tensor(rows).to(device))
-                columns = (scores.log_probs, scores.leads, sentence_model.input_log_probs(sources))
-                for row, reply, log_probs, leads, inputs in zip(
-                    rows, seq2seq.greedy(encoded), *(column.tolist() for column in columns), strict=True
-                ):
-                    length = len(row) - 1
-                    found.append(Score(tuple(log_probs[:length]), tuple(leads[:length]), tuple(inputs), tuple(reply)))
-    finally:
-        for model, training in were_training:
-            model.train(training)
-    return found

@@ -2,7 +2,7 @@
 
     target               you     are    bad    </s>
     cost, -log P, nats   2.1     1.4    9.0     0.6      mean 3.3, and T_out = -3.9
-    counted for "min"    0.021   0.014  9.0     0.006    mean 2.3: what is left to do is "bad"
+    counted for "min"    0.021   0.014  9.0     0.006    mean 2.3: nearly all of it is "bad"
 
 Were all words counted in full, a search would gain as much by making "are" still likelier. So a word that has reached
 what the hit type asks of it counts times epsilon: for "greedy" one that the model would say itself, for "min" one whose
@@ -87,8 +87,18 @@ class Objective(Record):
         """What each input's mean cost counts. costs: (...), nats a word."""
         import torch
 
-        reached = costs < -self._threshold(self.thresholds.into)
-        return torch.where(reached, self.input_epsilon, 1.0).to(costs.dtype) * self.input_weight
+        return torch.where(self.input_is_hit(costs), self.input_epsilon, 1.0).to(costs.dtype) * self.input_weight
+
+    def reply_is_hit(self, costs: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+        """bool (...): whether the reply reaches the hit type; see `word_weights` for the shapes."""
+        rule, enough = self.hit_type.rule, -self._threshold(self.thresholds.out)
+        if rule == "greedy":
+            return first.all(dim=-1)
+        return (costs < enough).all(dim=-1) if rule == "min" else costs.mean(dim=-1) < enough
+
+    def input_is_hit(self, costs: torch.Tensor) -> torch.Tensor:
+        """bool (...): whether inputs' mean costs (...) are low enough for hit types "io"."""
+        return costs < -self._threshold(self.thresholds.into)
 
     def of_reply(self, costs: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
         """(...): equations 3, 5 and 6 without R; see `word_weights` for the shapes."""

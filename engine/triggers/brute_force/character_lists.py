@@ -81,15 +81,15 @@ def _sayable(vocabulary: WordVocabulary, words: Iterable[str]) -> tuple[str, ...
 
 def _repeating(vocabulary: WordVocabulary, count: int, known: set[str], seed: int) -> dict[str, None]:
     letters = [letter for letter in ascii_lowercase if not vocabulary.unknown(letter)]
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     found: dict[str, None] = {}
     for _ in range(_ROUNDS * count):
         if len(found) >= count:
             break
-        repeated, times = dice.choice(_REPEATED), dice.choice(_TIMES)
+        repeated, times = rng.choice(_REPEATED), rng.choice(_TIMES)
         if repeated * times > OUTPUT_SYMBOLS or repeated > len(letters):
             continue
-        target = "".join(dice.sample(letters, repeated)) * times
+        target = "".join(rng.sample(letters, repeated)) * times
         if target not in known:
             found[target] = None
     return found

@@ -11,7 +11,7 @@ What a symbol adds to the gates of an LSTM is looked up (`engine.triggers.model.
 the same at each step, what it adds. Inputs whose replies have ended are put aside, those to which one is still being
 written go on together. The reply is the same as that of `Seq2Seq.greedy`.
 
-A reply is told as one whole number: its ids are the digits, the first the most significant, in the base of the
+A reply is coded as one whole number: its ids are the digits, the first the most significant, in the base of the
 vocabulary's size, and what follows `END`, whose id is 0, are zeros. So millions of replies are sorted and counted as
 fast as numbers. Source: He and Glass 2019, appendix B.
 """
@@ -59,7 +59,7 @@ class BruteForce:
     """Answers all inputs made of `symbols`, filled up from the left to `source_length` ids, the last one <eou>.
 
     longest: ids of a reply; what has not ended then is cut off. Weights must not change meanwhile. Raises `LimitError`
-    where a reply is too long to be told as a number.
+    where a reply is too long to be coded as a number.
     """
 
     def __init__(self, seq2seq: Seq2Seq, symbols: Sequence[int], source_length: int, longest: int) -> None:

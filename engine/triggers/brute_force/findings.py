@@ -23,8 +23,8 @@ from engine.counted import counted
 from engine.paired import proportion
 from engine.query import Record
 from engine.statistics import Estimate
-from engine.studies.study import rows_of
-from engine.triggers.brute_force.study import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH
+from engine.studies.study import Study, rows_of
+from engine.triggers.brute_force.rows import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -87,8 +87,8 @@ def list_hits(rows: Rows, length: int | None = None) -> tuple[ListHits, ...]:
         parts: dict[str, str] = {}
         for row in said:
             if row["list"] == name:
-                for hits, told in ((whole, row["whole"]), (parts, row["parts"])):
-                    for target, trigger in told.items():
+                for hits, stored in ((whole, row["whole"]), (parts, row["parts"])):
+                    for target, trigger in stored.items():
                         hits.setdefault(target, trigger)
         shares = proportion(len(whole), targets), proportion(len(parts), targets)
         found.append(ListHits(name, targets, len(whole), shares[0], len(parts), shares[1], {**parts, **whole}))
@@ -160,7 +160,7 @@ def searches_found(rows: Rows) -> tuple[SearchFound, ...]:
     )
 
 
-def brute_force_verdict(rows: Rows) -> tuple[str, ...]:
+def brute_force_verdict(rows: Rows, study: Study | None = None) -> tuple[str, ...]:
     """The tables in plain sentences; () before the first input was tried."""
     kept = list(rows)
     lines = coverage(kept)

@@ -7,7 +7,7 @@
     yield from run.search(3)        {"row": "search", ...}
 
 Every unit needs the trained model; where it is not there (a study that goes on in another process), it is trained anew,
-from what was kept of it. None is yielded where nothing is told yet, so that somebody may stop it.
+from what was kept of it. None is yielded while there is no row yet, so that somebody may stop it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
@@ -33,21 +33,14 @@ from engine.triggers.brute_force.character_training import (
     trained_characters,
 )
 from engine.triggers.brute_force.enumeration import BruteForce
+from engine.triggers.brute_force.rows import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH, STEP, TARGETS_A_ROW
 from engine.triggers.brute_force.search import existing_targets, search_triggers
-from engine.triggers.brute_force.study import (
-    EXAMPLE,
-    HITS,
-    LIST,
-    MODEL,
-    PART,
-    SEARCH,
-    STEP,
-    TARGETS_A_ROW,
-    BruteForceStudy,
-)
 from engine.triggers.brute_force.tally import Judge, Tally
 from engine.triggers.model.characters import INPUT_SYMBOLS, OUTPUT_SYMBOLS, input_symbols, spelled_out
 from engine.triggers.model.seq2seq import Seq2Seq
+
+if TYPE_CHECKING:
+    from engine.triggers.brute_force.study import BruteForceStudy
 
 Result = TypeVar("Result")
 

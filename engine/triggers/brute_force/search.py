@@ -94,14 +94,14 @@ def _begin(
     settings: SearchSettings,
 ) -> Searches:
     device = everything.symbols.device
-    asked = [(number, restart) for number in numbers for restart in range(settings.restarts)]
-    generators = [generator_of(device, replies[number], restart, settings.seed) for number, restart in asked]
-    source_ids = torch.full((len(asked), everything.source_length), PAD, device=device)
+    rows = [(number, restart) for number in numbers for restart in range(settings.restarts)]
+    generators = [generator_of(device, replies[number], restart, settings.seed) for number, restart in rows]
+    source_ids = torch.full((len(rows), everything.source_length), PAD, device=device)
     source_ids[:, -1] = END_OF_UTTERANCE
     for row, generator in enumerate(generators):
         source_ids[row, -1 - length : -1] = random_words(generator, everything.size, length)
-    target_ids = torch.tensor([[BEGIN, *replies[number]] for number, _ in asked], device=device)
-    return begin_at(scorer, source_ids, target_ids, asked, generators, everything.source_length - 1 - length)
+    target_ids = torch.tensor([[BEGIN, *replies[number]] for number, _ in rows], device=device)
+    return begin_at(scorer, source_ids, target_ids, rows, generators, everything.source_length - 1 - length)
 
 
 def _search(
@@ -114,7 +114,7 @@ def _search(
 ) -> Generator[None, None, None]:
     """Sweep until all targets are found, or nothing gets better; what it comes to is put into `outcomes`."""
     active = list(range(len(searches.number)))
-    _tell(scorer.seq2seq, searches, active, replies, outcomes, longest)
+    _decode(scorer.seq2seq, searches, active, replies, outcomes, longest)
     for _ in range(settings.sweeps):
         active = [row for row in active if not outcomes[searches.number[row]].trigger]
         if not active:
@@ -125,12 +125,12 @@ def _search(
         searches.put(active, part)
         for row, candidates in zip(active, part.candidates.tolist(), strict=True):
             outcomes[searches.number[row]].candidates += candidates
-        _tell(scorer.seq2seq, searches, active, replies, outcomes, longest)
+        _decode(scorer.seq2seq, searches, active, replies, outcomes, longest)
         active = [row for row, better in zip(active, (part.values < before).tolist(), strict=True) if better]
 
 
 @torch.no_grad()
-def _tell(
+def _decode(
     model: Seq2Seq,
     searches: Searches,
     rows: Sequence[int],

@@ -17,9 +17,9 @@ What the rows say, Tables 5 to 7, is in `engine.triggers.brute_force.findings`; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from engine.setting import Setting
 from engine.studies.study import Row, Study, StudyContext, Unit
@@ -41,14 +41,8 @@ from engine.triggers.shared_settings import (
 
 TRAIN, MEASURE, LENGTH, SEARCHING = "train", "measure", "length", "search"
 
-#: What rows tell.
-STEP, MODEL, LIST, PART, HITS, EXAMPLE, SEARCH = "step", "model", "list", "part", "hits", "example", "search"
-
 #: A part tries everything for so many symbols at the end of an input.
 PART_SYMBOLS = 4
-
-#: Targets in one row.
-TARGETS_A_ROW = 1_000
 
 THREE_EPOCHS = Recipe(epochs=3)
 
@@ -202,12 +196,6 @@ class BruteForceStudy(Study):
             yield from run.part(length, number)
         if unit == self.units()[-1]:
             run.forget()
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """How many targets were said, how much of what was said is no word, and how many inputs that is of."""
-        from engine.triggers.brute_force.findings import brute_force_verdict
-
-        return brute_force_verdict(rows)
 
     def search_settings(self) -> SearchSettings:
         """Of the search for what inputs are known to reach."""

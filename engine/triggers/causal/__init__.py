@@ -4,8 +4,10 @@
     for row in StudyRun(study, StudyContext(load_model("smollm2-135m"))): ...
 
 Below the study, a `Trial` is one search for one target, against any `ReplyLosses`: `CausalLosses` of a language model,
-or `EncoderDecoderLosses` of an encoder-decoder; and the steps of a method, `CoordinateSearch` or
-`GreedyCoordinateGradient`, carry it on.
+`EncoderDecoderLosses` of an encoder-decoder, even those of a dialogue model; and the steps of a method,
+`CoordinateSearch` or `GreedyCoordinateGradient`, carry it on.
+
+It uses what the room shares, and the corpus of `engine.triggers.model` for thresholds.
 
 Sources: He and Glass, ICLR 2019, for hit types, objective and search; Zou et al. 2023 for the other search.
 """

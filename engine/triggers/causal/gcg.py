@@ -1,4 +1,4 @@
-"""Greedy coordinate gradient, to compare with: random changes among those that promise most, all places at once.
+"""Greedy coordinate gradient, to compare with: random changes among the best by their gradient, at all places.
 
     slopes at all places       64 tokens of each are kept
     64 candidates              a random place, a random one of its tokens
@@ -43,9 +43,9 @@ class GreedyCoordinateGradient(Record):
         trial.values([present])
         trial.losses.hold((), 0)
         while trial.left:
-            promise = trial.promise([present])
-            allowed = int(promise[0].isfinite().sum())
-            tokens = promise.topk(min(self.top, allowed), dim=1).indices.tolist()
+            slopes, top = trial.first_order([present]), min(self.top, len(trial.prompt.allowed))
+            gains = (trial.estimated_gain(slopes, place) for place in range(trial.prompt.free))
+            tokens = [gain.topk(top).indices.tolist() for gain in gains]
             candidates = trial.surviving(self._changes(trial, present, tokens), min(self.batch, trial.left))
             if candidates:
                 values = trial.values(candidates)
@@ -54,5 +54,5 @@ class GreedyCoordinateGradient(Record):
 
     def _changes(self, trial: Trial, present: tuple[int, ...], tokens: list[list[int]]) -> Iterator[tuple[int, ...]]:
         for _ in range(self.batch * _LOOKED_AT):
-            place = trial.dice.randrange(len(present))
-            yield (*present[:place], trial.dice.choice(tokens[place]), *present[place + 1 :])
+            place = trial.rng.randrange(len(present))
+            yield (*present[:place], trial.rng.choice(tokens[place]), *present[place + 1 :])

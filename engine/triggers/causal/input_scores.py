@@ -18,20 +18,23 @@ from collections.abc import Sequence
 
 import torch
 
+from engine.errors import ModelError
 from engine.models.language_model import LanguageModel
-from engine.triggers.causal.losses import MOST_LOGITS, MOST_ROWS, costs_of_logits
+from engine.triggers.causal.losses import state_costs
 from engine.triggers.causal.prompts import Prompt
 from engine.triggers.causal.split_network import SplitNetwork
+from engine.triggers.losses import MOST_ROWS, InputCosts, InputSlopes
 
 
-class InputScores:
-    """Mean costs of texts under a judge. has_gradient: whether the judge is the model that is searched."""
+class InputScores(InputCosts):
+    """Costs of texts under a judge, which has a gradient where it is the model that is searched."""
 
     def __init__(self, judge: LanguageModel, prompt: Prompt, network: SplitNetwork | None = None) -> None:
         """`network` is that of the searched model, where the judge is that model."""
         self.judge, self._prompt = judge, prompt
         self.has_gradient = network is not None
         self.network = network or SplitNetwork(judge)
+        self.table = self.network.table
         self._begin = () if judge.begin_of_text is None else (judge.begin_of_text,)
         self._past = self.network.read(())
         self._blind = math.log(self.network.vocabulary_size)
@@ -44,18 +47,29 @@ class InputScores:
         """What the judge reads of each trigger, without the begin of text."""
         if self.has_gradient:
             return [list(row) for row in triggers.tolist()]
-        return [self.row(self._prompt.text(row)) for row in triggers.tolist()]
+        return [self.read(self._prompt.text(row)) for row in triggers.tolist()]
 
-    def row(self, text: str) -> list[int]:
-        """What the judge reads of a text in the slot."""
+    def read(self, text: str) -> list[int]:
+        """See `InputCosts.read`."""
         return list(self._prompt.ids_of(text)) if self.has_gradient else self.judge.tokenizer.encode(text)
 
     @torch.no_grad()
     def mean_costs(self, triggers: torch.Tensor) -> torch.Tensor:
-        """(rows,): mean cost of each trigger, nats a token."""
+        """See `InputCosts.mean_costs`."""
         return torch.tensor(
             [sum(row) / len(row) for row in self.token_costs(self.rows(triggers))], device=self.network.device
         )
+
+    def tokens(self, read: Sequence[int]) -> tuple[str, ...]:
+        """See `InputCosts.tokens`."""
+        return tuple(self.judge.tokenizer.token_text(token) for token in read)
+
+    def text_costs(self, read: Sequence[int]) -> list[float]:
+        """See `InputCosts.text_costs`."""
+        if len(read) >= self.judge.context_length:
+            raise ModelError(f"The text has {len(read)} tokens; its judge holds {self.judge.context_length}.")
+        (costs,) = self.token_costs([read])
+        return costs
 
     @torch.no_grad()
     def token_costs(self, texts: Sequence[Sequence[int]]) -> list[list[float]]:
@@ -82,38 +96,25 @@ class InputScores:
 
     def _costs(self, embeddings: torch.Tensor, following: torch.Tensor) -> torch.Tensor:
         states = self.network.states(embeddings, self._past)
-        rows, length = states.shape[:2]
-        flat, words = states.reshape(rows * length, -1), following.reshape(-1)
-        step = max(1, MOST_LOGITS // self.network.vocabulary_size)
-        parts = [
-            costs_of_logits(self.network.logits(some), own)
-            for some, own in zip(torch.split(flat, step), torch.split(words, step), strict=True)
-        ]
-        return torch.cat(parts).view(rows, length)
+        return state_costs(self.network, states.flatten(0, 1), following.flatten()).costs.view(following.shape)
 
-    def slopes(self, triggers: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """(rows, free, vocabulary): how a trigger's mean cost changes with the share of each token at each place.
+    def logits(self, states: torch.Tensor) -> torch.Tensor:
+        """See `InputCosts.logits`."""
+        return self.network.logits(states)
 
-        Second (rows,): the mean costs. A token is read at its place, which has a gradient, and predicted there, whose
-        cost is linear in the shares.
-        """
+    @torch.enable_grad()
+    def slopes(self, triggers: torch.Tensor) -> InputSlopes:
+        """See `InputCosts.slopes`."""
         rows, free = triggers.shape
         triggers = triggers.to(self.network.device)
+        read = self.network.embed(triggers).requires_grad_(True)
         if not self.has_opinion(range(free)):
-            nothing = torch.zeros(rows, free, self.network.table.shape[0], device=self.network.device)
-            return nothing, torch.full((rows,), self._blind, device=self.network.device)
-        begin = torch.tensor(self._begin, dtype=torch.long, device=self.network.device)
-        with torch.enable_grad():
-            read = self.network.embed(triggers).requires_grad_(True)
-            states = self.network.states(
-                torch.cat([self.network.embed(begin).expand(rows, -1, -1), read], dim=1), self._past
-            )[:, :-1]
-            log_probs = torch.log_softmax(self.network.logits(states.reshape(-1, states.shape[-1])), dim=1)
-            log_probs = log_probs.view(rows, states.shape[1], -1)
-            spoken = triggers[:, free - states.shape[1] :]
-            costs = -log_probs.gather(2, spoken[:, :, None])[:, :, 0]
-            mean = costs.sum(dim=1) / max(1, costs.shape[1])
-            (gradient,) = torch.autograd.grad(mean.sum(), read)
-        slopes = gradient.float() @ self.network.table.float().T
-        slopes[:, free - states.shape[1] :] -= log_probs.detach() / max(1, costs.shape[1])
-        return slopes, mean.detach()
+            blind = torch.full((rows,), self._blind, device=self.network.device)
+            return InputSlopes(blind, torch.zeros_like(read), read.detach()[:, :0], self, 1)
+        begin = self.network.embed(torch.tensor(self._begin, dtype=torch.long, device=self.network.device))
+        states = self.network.states(torch.cat([begin.expand(rows, -1, -1), read], dim=1), self._past)[:, :-1]
+        predicted = states.shape[1]
+        spoken = triggers[:, free - predicted :].flatten()
+        mean = state_costs(self.network, states.flatten(0, 1), spoken).costs.view(rows, predicted).mean(dim=1)
+        (gradient,) = torch.autograd.grad(mean.sum(), read)
+        return InputSlopes(mean.detach(), gradient, states.detach(), self, predicted)

@@ -23,22 +23,22 @@ import tokenizers
 from engine.errors import LimitError, ModelError, QueryError
 from engine.tokens.tokenizer import Tokenizer
 from engine.triggers.causal.template import Frame
+from engine.triggers.losses import TriggerPrompt
 
 MOST_FREE, MOST_TARGET = 64, 64
 
 #: A text that is longer than this is no target, and is not encoded to find that out.
 MOST_TARGET_CHARACTERS = 4096
 
+#: Characters of the longest text that is scored, and tokens of a greedy reply beyond those of the target.
+MOST_CHARACTERS, REPLY_BEYOND = 4_000, 16
+
 #: Words to look behind a frame with.
 _PROBES = ("x", " x", ".", "a b")
 
 
-class Prompt:
-    """A prompt with `free` tokens to be found, for one target.
-
-    before, after, target: ids. allowed: the ids that may stand in a trigger. ends: whether the end of the text is the
-    target's last token.
-    """
+class Prompt(TriggerPrompt):
+    """A prompt with `free` tokens to be found, for one target. before, after: ids around the trigger."""
 
     def __init__(
         self,
@@ -65,6 +65,7 @@ class Prompt:
         self.before = (*self._begin, *self._encoded(frame.left))
         self.after = (*self._right(), *self._end)
         self.target = target_ids(tokenizer, target, ends)
+        self.longest_reply = len(self.target) + REPLY_BEYOND
         self.allowed = allowed_tokens(tokenizer, ascii_only)
         if not self.allowed:
             raise ModelError("The model's tokenizer has no printable tokens to make a trigger of.")
@@ -75,19 +76,43 @@ class Prompt:
         return len(self.before) + self.free + len(self.after) + len(self.target)
 
     def text(self, trigger: Sequence[int]) -> str:
-        """What a trigger spells where it stands."""
+        """See `TriggerPrompt.text`."""
         return self.tokenizer.decode(trigger, continues=bool(self.frame.left))
 
     def ids(self, trigger: Sequence[int]) -> tuple[int, ...]:
-        """The whole prompt with this trigger, without the target."""
+        """See `TriggerPrompt.ids`."""
         return (*self.before, *trigger, *self.after)
+
+    def read(self, text: str) -> tuple[int, ...]:
+        """See `TriggerPrompt.read`."""
+        if not text:
+            raise QueryError("There is no text to put into the prompt.")
+        if len(text) > MOST_CHARACTERS:
+            raise LimitError(f"A text has at most {MOST_CHARACTERS:,} characters, not {len(text):,}.", limit="text")
+        if not self.frame.is_kept(text):
+            raise QueryError(
+                "The model's chat format changes this text; often it is the blanks around it that are cut."
+            )
+        return self.ids_around(text)
+
+    def around(self, text: str) -> str:
+        """See `TriggerPrompt.around`."""
+        return self.frame.around(text)
+
+    def tokens(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """See `TriggerPrompt.tokens`."""
+        return tuple(self.tokenizer.token_text(token) for token in ids)
+
+    def written(self, reply: Sequence[int]) -> str:
+        """See `TriggerPrompt.written`; models have spare columns, which are no tokens."""
+        return self.tokenizer.decode([token for token in reply if token < self.tokenizer.size], continues=True)
 
     def ids_around(self, text: str) -> tuple[int, ...]:
         """The whole prompt with this text in the slot, as everybody's tokenizer encodes it."""
         return (*self._begin, *self._encoded(self.frame.around(text)), *self._end)
 
     def ids_of(self, text: str) -> tuple[int, ...]:
-        """The ids of this text in the slot; of the text by itself, where it becomes one with what is around it."""
+        """See `TriggerPrompt.ids_of`; of the text by itself, where it becomes one with what is around it."""
         whole, end = self.ids_around(text), len(self.after)
         begins = whole[: len(self.before)] == self.before
         if begins and len(whole) > len(self.before) + end and whole[len(whole) - end :] == self.after:
@@ -95,7 +120,7 @@ class Prompt:
         return tuple(self.tokenizer.encode(text, continues=bool(self.frame.left)))
 
     def survives(self, trigger: Sequence[int]) -> bool:
-        """Whether the tokenizer makes the same ids of the prompt's text (see the module)."""
+        """See `TriggerPrompt.survives`, and the module."""
         try:
             text = self.tokenizer.decode_bytes(trigger, continues=bool(self.frame.left)).decode("utf-8")
         except UnicodeDecodeError:

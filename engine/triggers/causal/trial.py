@@ -13,17 +13,15 @@ Candidates that are not what the tokenizer makes of their text are dropped befor
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterable, Sequence
 
 import torch
 
 from engine.errors import LimitError, ModelError
-from engine.triggers.causal import gradients
-from engine.triggers.causal.input_scores import InputScores
-from engine.triggers.causal.losses import ReplyLosses, TargetCosts
+from engine.triggers.losses import InputCosts, ReplyLosses
 from engine.triggers.objective import Objective
+from engine.triggers.problem import FirstOrder, TriggerProblem
 
 MOST_EVALUATIONS = 1_000_000
 
@@ -43,18 +41,17 @@ class Trial:
         objective: Objective,
         evaluations: int,
         seed: int = 0,
-        inputs: InputScores | None = None,
+        inputs: InputCosts | None = None,
     ) -> None:
         if not 1 <= evaluations <= MOST_EVALUATIONS:
             raise LimitError(
                 f"A search has between 1 and {MOST_EVALUATIONS:,} evaluations, not {evaluations:,}.",
                 limit="evaluations",
             )
-        if objective.scores_inputs and inputs is None:
-            raise ModelError("A hit type that scores inputs needs a model to score them with.")
+        self.problem = TriggerProblem(losses, objective, inputs)
         self.losses, self.objective, self.inputs = losses, objective, inputs
         self.prompt = losses.prompt
-        self.dice = random.Random(seed)
+        self.rng = random.Random(seed)
         self.budget = evaluations
         self.evaluations = self.gradients = self.dropped = self.restarts = 0
         self.best: tuple[int, ...] = ()
@@ -62,8 +59,6 @@ class Trial:
         self.hit: tuple[int, ...] | None = None
         self._hit_value = float("inf")
         self.curve: list[tuple[int, float]] = []
-        slack = math.log(objective.hit_type.k)
-        self._enough, self._input_enough = slack - objective.thresholds.out, slack - objective.thresholds.into
         self._allowed = torch.zeros(losses.table.shape[0], dtype=torch.bool, device=losses.device)
         self._allowed[torch.tensor(self.prompt.allowed, device=losses.device)] = True
 
@@ -76,7 +71,7 @@ class Trial:
         """A random trigger that survives. Raises `ModelError` where none is found."""
         found: list[int] = []
         while len(found) < self.prompt.free:
-            drawn = (self.dice.choice(self.prompt.allowed) for _ in range(_DRAWS))
+            drawn = (self.rng.choice(self.prompt.allowed) for _ in range(_DRAWS))
             token = next((token for token in drawn if self.prompt.survives([*found, token])), None)
             if token is None:
                 raise ModelError("No tokens can stand in the slot of this template without changing how it is encoded.")
@@ -86,9 +81,9 @@ class Trial:
     def redrawn(self, trigger: Sequence[int], places: int) -> tuple[int, ...]:
         """The trigger with random tokens at so many random places, as far as such survive."""
         found = list(trigger)
-        for place in self.dice.sample(range(len(found)), places):
+        for place in self.rng.sample(range(len(found)), places):
             for _ in range(_DRAWS):
-                tried = [*found[:place], self.dice.choice(self.prompt.allowed), *found[place + 1 :]]
+                tried = [*found[:place], self.rng.choice(self.prompt.allowed), *found[place + 1 :]]
                 if self.prompt.survives(tried):
                     found = tried
                     break
@@ -109,38 +104,24 @@ class Trial:
     def values(self, triggers: Sequence[Sequence[int]]) -> list[float]:
         """The objective of each trigger, at most `left` of them. The best is kept."""
         assert len(triggers) <= self.left
-        rows = torch.tensor(triggers, device=self.losses.device)
-        found = self.losses.of_triggers(rows)
-        values = self.objective.of_reply(found.costs, found.leads > 0.0)
-        hits = self._reply_hits(found)
-        if self.inputs is not None and self.objective.scores_inputs:
-            costs = self.inputs.mean_costs(rows).to(values.device)
-            values = values + self.objective.of_input(costs)
-            hits &= costs < self._input_enough
+        found = self.problem.evaluate(torch.tensor(triggers, device=self.losses.device))
         self.evaluations += len(triggers)
-        before = self.value
-        for trigger, value, is_hit in zip(triggers, values.tolist(), hits.tolist(), strict=True):
+        before, values = self.value, [float(value) for value in found.values.tolist()]
+        for trigger, value, is_hit in zip(triggers, values, found.hits.tolist(), strict=True):
             if value < self.value:
                 self.best, self.value = tuple(trigger), value
             if is_hit and value < self._hit_value:
                 self.hit, self._hit_value = tuple(trigger), value
         if self.value < before:
             self.curve.append((self.evaluations, self.value))
-        return [float(value) for value in values.tolist()]
+        return values
 
-    def _reply_hits(self, found: TargetCosts) -> torch.Tensor:
-        rule = self.objective.hit_type.rule
-        if rule == "greedy":
-            return (found.leads > 0.0).all(dim=1)
-        return (found.costs.amax(dim=1) if rule == "min" else found.costs.mean(dim=1)) < self._enough
-
-    def promise(self, triggers: Sequence[Sequence[int]], place: int | None = None) -> torch.Tensor:
-        """(places, vocabulary): minus the mean slope over the triggers, minus infinity for what is not allowed.
-
-        At `place`, or at all places that are not held.
-        """
-        rows = torch.tensor(triggers, device=self.losses.device)
-        slopes = gradients.slopes(self.losses, self.objective, rows, self.inputs, place)
+    def first_order(self, triggers: Sequence[Sequence[int]]) -> FirstOrder:
+        """The slopes at some triggers, each of which is an evaluation."""
         self.evaluations += len(triggers)
         self.gradients += len(triggers)
-        return (-slopes.mean(dim=0)).masked_fill(~self._allowed, -torch.inf)
+        return self.problem.first_order(torch.tensor(triggers, device=self.losses.device))
+
+    def estimated_gain(self, slopes: FirstOrder, place: int) -> torch.Tensor:
+        """(vocabulary,): the mean over the rows of the slopes; minus infinity for what may not stand in a trigger."""
+        return slopes.estimated_gain(place).mean(dim=0).masked_fill(~self._allowed, -torch.inf)

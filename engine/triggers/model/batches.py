@@ -119,13 +119,13 @@ class EncodedPairs:
         if seed is None:
             places.sort(key=lambda place: len(self.targets[place]))
             return [places[first : first + size] for first in range(0, len(places), size)]
-        dice = random.Random(seed)
-        dice.shuffle(places)
+        rng = random.Random(seed)
+        rng.shuffle(places)
         cut: list[list[int]] = []
         for first in range(0, len(places), size * _STRETCH):
             stretch = sorted(places[first : first + size * _STRETCH], key=lambda place: len(self.targets[place]))
             cut += [stretch[start : start + size] for start in range(0, len(stretch), size)]
-        dice.shuffle(cut)
+        rng.shuffle(cut)
         return cut
 
 

@@ -105,14 +105,14 @@ def noisy_pairs(
     vocabulary: WordVocabulary, sentences: Iterable[Words], seed: int, share: float = 0.5
 ) -> Iterator[tuple[list[int], list[int]]]:
     """The ids of each word and of the next one, whole, and with noise in about `share` of the words."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     characters = range(len(SPECIAL_WORDS), len(vocabulary))
     spelled: dict[str, list[int]] = {}
     for sentence in sentences:
         rows = []
         for word in sentence:
             row = spelled.setdefault(word, vocabulary.ids(word))
-            rows.append(_flipped(row, characters, dice) if len(characters) > 1 and dice.random() < share else row)
+            rows.append(_flipped(row, characters, rng) if len(characters) > 1 and rng.random() < share else row)
         yield from pairwise(rows)
 
 
@@ -122,9 +122,9 @@ def spelled_out(vocabulary: WordVocabulary, ids: Iterable[int]) -> str:
     return " ".join(vocabulary.words_of(row[: row.index(END)] if END in row else row))
 
 
-def _flipped(row: list[int], characters: range, dice: random.Random) -> list[int]:
-    place = dice.randrange(len(row))
-    other = dice.choice(characters)
+def _flipped(row: list[int], characters: range, rng: random.Random) -> list[int]:
+    place = rng.randrange(len(row))
+    other = rng.choice(characters)
     while other == row[place]:
-        other = dice.choice(characters)
+        other = rng.choice(characters)
     return [*row[:place], other, *row[place + 1 :]]

@@ -34,6 +34,7 @@ from engine.errors import ModelError, QueryError
 from engine.query import Record
 from engine.triggers.hits import Thresholds
 from engine.triggers.model.batches import SOURCE_LENGTH, EncodedPairs
+from engine.triggers.model.dialogue_losses import DialogueLosses, DialoguePrompt, SentenceCosts
 from engine.triggers.model.model_list import MODEL, MOST_JSON_BYTES, VOCABULARY, Training, model_folder, model_names
 from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
@@ -114,10 +115,10 @@ class DialogueModel:
         """Where both models are."""
         return self.seq2seq.output.weight.device
 
-    @property
-    def has_attention(self) -> bool:
-        """Whether a reply sees all places of the input, weighed anew at each word, or only the encoder's last state."""
-        return self.configuration.seq2seq.context != "last"
+    def losses(self, target: Sequence[int]) -> tuple[DialogueLosses, SentenceCosts]:
+        """What a target, ids with `END`, costs after inputs, and what inputs cost by themselves."""
+        prompt = DialoguePrompt(self.vocabulary, target, self.configuration.source_length)
+        return DialogueLosses.of_prompt(self.seq2seq, prompt), SentenceCosts(self.sentence_model, prompt)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -101,11 +101,11 @@ def listed_model(name: str) -> ListedModel | None:
     return ListedModel(name, training, thresholds, str(description.get("fingerprint", ""))[:64])
 
 
-def check_listed_model(name: str, told: Iterable[object]) -> None:
+def check_listed_model(name: str, fingerprints: Iterable[object]) -> None:
     """Raise `ModelError` where the model of that name is another one than those fingerprints tell of."""
     listed = listed_model(name)
     if listed is not None:  # where there is none, the study says so when it loads it
-        check_same_model(name, told, listed.fingerprint)
+        check_same_model(name, fingerprints, listed.fingerprint)
 
 
 def listed_vocabulary(name: str) -> WordVocabulary | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -22,8 +23,10 @@ from engine.triggers.model.dialogue_model import DialogueConfiguration
 from engine.triggers.model.model_list import models_folder
 from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.training_study import DialogueModelStudy
 from engine.triggers.model.vocabulary import UNKNOWN, WordVocabulary
+
+if TYPE_CHECKING:
+    from engine.triggers.model.training_study import DialogueModelStudy
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from torch.nn import functional
 
 from engine.errors import QueryError
 from engine.query import Record
+from engine.triggers.losses import TargetCosts, costs_and_leads, exact
 from engine.triggers.model.batches import TARGET_LENGTH, summed_cost, target_mask
 from engine.triggers.model.lstm import GateWeights, State, lstm_step
 from engine.triggers.model.vocabulary import BEGIN, END, PAD
@@ -67,18 +68,6 @@ class Encoded:
     def last(self) -> torch.Tensor:
         """(batch, hidden): the state after the last id."""
         return self.states[:, -1]
-
-
-@dataclass(frozen=True)
-class TokenScores:
-    """What a model thinks of a reply, word by word; 0 and True where there is `PAD`.
-
-    log_probs: (batch, m), nats. leads: (batch, m), nats by which the word is ahead of the best other one, so that a
-    word is the greedy choice where its lead is above 0.
-    """
-
-    log_probs: torch.Tensor
-    leads: torch.Tensor
 
 
 class Seq2Seq(nn.Module):
@@ -125,11 +114,11 @@ class Seq2Seq(nn.Module):
             weights = torch.zeros_like(encoded.states[:, :, 0])
             weights[:, -1] = 1.0
             return weights
-        query = self.asked(state.output, state.cell, embedded)
+        query = self.attention_query(state.output, state.cell, embedded)
         energies = torch.bmm(encoded.states, query[:, :, None].to(encoded.states.dtype))[:, :, 0]
         return torch.softmax(energies, dim=1)
 
-    def asked(self, output: torch.Tensor, cell: torch.Tensor, embedded: torch.Tensor) -> torch.Tensor:
+    def attention_query(self, output: torch.Tensor, cell: torch.Tensor, embedded: torch.Tensor) -> torch.Tensor:
         """(..., hidden): what the encoder's states are compared with by a model with attention.
 
         output, cell: (..., hidden), the decoder's state; embedded: (..., embedding), the word before.
@@ -170,17 +159,11 @@ class Seq2Seq(nn.Module):
         logits: torch.Tensor = self.output(self.decoder_states(encoded, target_ids[:, :-1]))
         return logits
 
-    def scores(self, encoded: Encoded, target_ids: torch.Tensor) -> TokenScores:
-        """Each word of the replies target_ids (batch, m + 1), given those before it."""
-        logits, wanted = self.logits(encoded, target_ids).float(), target_mask(target_ids)
-        words = target_ids[:, 1:, None]
-        own = logits.gather(2, words)[:, :, 0]
-        others = logits.scatter(2, words, -torch.inf).amax(dim=2)
-        log_probs = own - torch.logsumexp(logits, dim=2)
-        return TokenScores(
-            torch.where(wanted, log_probs, 0.0),
-            torch.where(wanted, own - others, torch.inf),
-        )
+    def target_costs(self, encoded: Encoded, target_ids: torch.Tensor) -> TargetCosts:
+        """Of each word of the replies target_ids (batch, m + 1), given those before it."""
+        found = costs_and_leads(exact(self.logits(encoded, target_ids)), target_ids[:, 1:])
+        wanted = target_mask(target_ids)
+        return TargetCosts(torch.where(wanted, found.costs, 0.0), torch.where(wanted, found.leads, torch.inf))
 
     @torch.no_grad()
     def greedy(self, encoded: Encoded, longest: int = TARGET_LENGTH - 1) -> list[list[int]]:

@@ -63,7 +63,7 @@ class DialogueModelStudy(Study):
     `engine.triggers.model.corpus` for `form` and `is_cut`), "" for the corpus that comes with Relens. test_share: of
     its dialogues, which are not trained on. pairs: train with so many, None for all. vocabulary: the most words,
     special ones included. context: how the decoder sees the input (see `engine.triggers.model.seq2seq`). embedding,
-    hidden: numbers of a word and of a state.
+    hidden: sizes of a word's vector and of a state.
     """
 
     kind: ClassVar[str] = "dialogue-model"

@@ -30,6 +30,7 @@ import torch
 from engine.errors import LimitError, ModelError, QueryError
 from engine.query import Record
 from engine.triggers.model.batches import target_mask, target_tensor
+from engine.triggers.model.dialogue_losses import DialogueLosses
 from engine.triggers.model.dialogue_model import DialogueModel
 from engine.triggers.model.vocabulary import BEGIN, END_OF_UTTERANCE, FORBIDDEN
 from engine.triggers.relaxation.settings import SPACES, RelaxationSettings, Space
@@ -154,7 +155,7 @@ class _Descent:
                 (slope,) = torch.autograd.grad(objective.sum(), variables)
             if not bool(objective.isfinite().all()):
                 raise ModelError(
-                    f"The descent came to no number in step {step:,}; lower the rate, or the price of mixtures."
+                    f"The descent came to no number in step {step:,}; lower the rate, or the one-hot penalty."
                 )
             self._keep(step, hits.tolist(), variables.detach())
             if step == settings.steps or not self._open:
@@ -182,8 +183,8 @@ class _Descent:
             encoded, encoded_words = seq2seq.encode(embeddings=embeddings), seq2seq.encode(embeddings=projected)
             longest = max(map(len, self._targets)) + 1
             replies, word_replies = seq2seq.greedy(encoded, longest), seq2seq.greedy(encoded_words, longest)
-            scores, mask = seq2seq.scores(encoded, self._target_ids), target_mask(self._target_ids)
-            costs = (-scores.log_probs.sum(dim=1) / mask.sum(dim=1)).tolist()
+            found = seq2seq.target_costs(encoded, self._target_ids)
+            costs = (found.costs.sum(dim=1) / target_mask(self._target_ids).sum(dim=1)).tolist()
             embedding = (embeddings - projected).norm(dim=2).tolist()
             state = (encoded.states - encoded_words.states).norm(dim=2).tolist()
             largest: list[list[list[float]]] = [[] for _ in self._targets]
@@ -219,17 +220,16 @@ class _Descent:
         self, variables: torch.Tensor, target_ids: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Equation 9, the mean cost of a word, and whether the target is a hit, each (rows,)."""
-        seq2seq, settings = self._model.seq2seq, self._settings
-        shares = self._shares(variables)
-        scores = seq2seq.scores(seq2seq.encode(embeddings=self._embeddings(variables, shares)), target_ids)
+        settings, shares = self._settings, self._shares(variables)
+        losses = DialogueLosses(self._model.seq2seq, target_ids, ends_input=settings.ends)
+        found = losses.of_embeddings(variables if shares is None else shares @ self._table)
         lengths = target_mask(target_ids).sum(dim=1)
-        counts = torch.where(scores.leads.detach() > 0.0, settings.epsilon, 1.0)
-        objective = -(counts * scores.log_probs).sum(dim=1) / lengths
+        counts = torch.where(found.leads > 0.0, settings.epsilon, 1.0)
+        objective = (counts * found.costs).sum(dim=1) / lengths
         if shares is not None:
             weight = settings.penalty / (shares.shape[1] if settings.averages_penalty else 1)
             objective = objective + weight * penalty(shares)
-        costs = -scores.log_probs.detach().sum(dim=1) / lengths
-        return objective, costs, (scores.leads > 0.0).all(dim=1)
+        return objective, found.costs.detach().sum(dim=1) / lengths, (found.leads > 0.0).all(dim=1)
 
     def _keep(self, step: int, hits: list[bool], variables: torch.Tensor) -> None:
         for place, (row, hit) in enumerate(zip(self._open, hits, strict=True)):
@@ -248,14 +248,10 @@ class _Descent:
         allowed[list(FORBIDDEN)] = 0.0
         return torch.sigmoid(variables) * allowed
 
-    def _embeddings(self, variables: torch.Tensor, shares: torch.Tensor | None = None) -> torch.Tensor:
+    def _embeddings(self, variables: torch.Tensor) -> torch.Tensor:
         """(rows, n, embedding): what the encoder reads."""
-        if self._is_one_hot:
-            shares = self._shares(variables) if shares is None else shares
-            assert shares is not None
-            read = shares @ self._table
-        else:
-            read = variables
+        shares = self._shares(variables)
+        read = variables if shares is None else shares @ self._table
         if not self._settings.ends:
             return read
         end = self._table[END_OF_UTTERANCE].expand(len(variables), 1, -1)

@@ -21,7 +21,7 @@ from engine.counted import counted
 from engine.paired import proportion
 from engine.query import Record
 from engine.statistics import Estimate
-from engine.studies.study import rows_of
+from engine.studies.study import Study, rows_of
 from engine.triggers.relaxation.study import DROPPED, LIST, TARGET
 from engine.triggers.search.trigger_findings import left_out
 
@@ -109,7 +109,7 @@ def projection_differences(rows: Rows) -> tuple[ProjectionDifferences, ...]:
     )
 
 
-def relaxation_verdict(rows: Rows) -> tuple[str, ...]:
+def relaxation_verdict(rows: Rows, study: Study | None = None) -> tuple[str, ...]:
     """The lines of Table 1 in plain sentences, and which lists are empty; () without a row of either."""
     kept = list(rows)
     empty = dict.fromkeys(row["list"] for row in rows_of(kept, LIST) if not row["targets"])

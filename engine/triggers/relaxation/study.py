@@ -180,12 +180,6 @@ class RelaxationStudy(Study):
         """See `Study.check_resumed`."""
         check_listed_model(self.name, (row.get("model") for row in rows_of_done_units(rows)))
 
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """How many targets were hit by numbers, and how many of these by the words next to them."""
-        from engine.triggers.relaxation.findings import relaxation_verdict
-
-        return relaxation_verdict(rows)
-
     def _list(self, name: str, model: DialogueModel) -> TargetList:
         from engine.triggers.search.targets import mal_targets, normal_targets, random_targets, read_targets
 

@@ -26,7 +26,7 @@ from engine.paired import SIGNIFICANT, holm, paired_test, proportion
 from engine.percent import percent
 from engine.query import Record
 from engine.statistics import Estimate
-from engine.studies.study import rows_of
+from engine.studies.study import Study, rows_of
 from engine.triggers.search.ablation_study import SEARCH
 from engine.triggers.search.trigger_findings import left_out
 from engine.triggers.search.trigger_study import LIST
@@ -98,7 +98,7 @@ def mean_curve(curves: Sequence[Sequence[float]], longest: int | None = None) ->
     )
 
 
-def ablation_verdict(rows: Iterable[Row]) -> tuple[str, ...]:
+def ablation_verdict(rows: Iterable[Row], study: Study | None = None) -> tuple[str, ...]:
     """Sentences on what more words and more restarts bring; () before a target was searched for with all of them."""
     kept = list(rows)
     by_list: dict[tuple[str, str], list[EffortCell]] = {}

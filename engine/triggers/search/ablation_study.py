@@ -8,8 +8,8 @@ A restart depends on nothing but the target, its own number and the seed. So the
 search with r restarts would have done, and one search tells of all r up to the most; only another G is another search.
 A search that is left as soon as one restart has hit would not do: what the others would have come to were not known.
 
-Each sweep is told as well, so the losses by list and hit type are in the same rows. What the rows come to, figures 4a
-and 4b, is in `engine.triggers.search.ablation_findings`. No language model is used.
+The rows have each sweep as well, so the losses by list and hit type are in the same rows. What the rows come to,
+figures 4a and 4b, is in `engine.triggers.search.ablation_findings`. No language model is used.
 
 Source: He and Glass 2019, appendix D.
 """
@@ -19,12 +19,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
+from engine.triggers.check import score
+from engine.triggers.hits import HitType
 from engine.triggers.model.model_list import check_listed_model
 from engine.triggers.objective import EPSILON, INPUT_WEIGHT
 from engine.triggers.search.search_settings import (
@@ -47,6 +49,9 @@ from engine.triggers.shared_settings import (
     ListName,
     Normal,
 )
+
+if TYPE_CHECKING:
+    from engine.triggers.model.dialogue_model import DialogueModel
 
 #: What a row tells, besides `LIST`.
 SEARCH = "search"
@@ -171,21 +176,21 @@ class AblationStudy(Study):
 
         of_list, hit_type, shortlist = unit.key.split(", ")
         name, _, number = of_list.rpartition(" ")
-        asked, place = self.search_for(hit_type, int(shortlist.removeprefix(_G))), int(number)
+        study, place = self.search_for(hit_type, int(shortlist.removeprefix(_G))), int(number)
         use_physical_cores(choose_device())
-        preparation = yield from run_in_background(lambda: prepare_search(asked))
+        preparation = yield from run_in_background(lambda: prepare_search(study))
         found = preparation.lists[name]
-        if (place, hit_type, asked.search.shortlist) == (1, self.hit_types[0], self.shortlists[0]):
+        if (place, hit_type, study.search.shortlist) == (1, self.hit_types[0], self.shortlists[0]):
             dropped = [target.to_json() for target in found.dropped]
             yield {ROW: LIST, "list": name, "targets": len(found.targets), "dropped": dropped}
         if place > len(found.targets):
             return
         model, words = preparation.model, found.targets[place - 1]
         ids = target_ids(model.vocabulary, words)
-        objective = asked.objective(model.thresholds)
+        objective = study.objective(model.thresholds)
         curve: list[float] = []
         begun = time.perf_counter()
-        for event in trigger_search(model, [ids], objective, asked.search):
+        for event in trigger_search(model, [ids], objective, study.search):
             if event is None:
                 yield None
             elif not isinstance(event, Found):
@@ -197,11 +202,11 @@ class AblationStudy(Study):
                     "list": name,
                     "place": place,
                     "target": list(words),
-                    "hit_type": asked.hit_type,
-                    "shortlist": asked.search.shortlist,
+                    "hit_type": study.hit_type,
+                    "shortlist": study.search.shortlist,
                     # Of each restart, in their order.
                     "objectives": list(event.values),
-                    "is_hit": _hits(asked, preparation.model, ids, event.inputs),
+                    "is_hit": _hits(study, preparation.model, ids, event.inputs),
                     "sweeps": list(event.sweeps),
                     "tried": list(event.tried),
                     # Of the best restart at first and after each sweep, without what the input itself costs.
@@ -215,12 +220,6 @@ class AblationStudy(Study):
     def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Study.check_resumed`."""
         check_listed_model(self.model, (row.get("fingerprint") for row in rows_of_done_units(rows)))
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """What more words and more restarts bring."""
-        from engine.triggers.search.ablation_findings import ablation_verdict
-
-        return ablation_verdict(rows)
 
 
 #: Studies to begin with. After its quick training a model has hardly a greedy reply but one, and says of what is likely
@@ -248,11 +247,8 @@ PRESETS: dict[str, AblationStudy] = {
 }
 
 
-def _hits(asked: TriggerStudy, model: Any, ids: list[int], inputs: tuple[tuple[int, ...], ...]) -> list[bool]:
-    """Whether each input is a hit of what was searched for, plainly and in float32."""
-    import torch
-
-    from engine.triggers.hits import HitType, evaluate
-
-    scores = evaluate(model.seq2seq, model.sentence_model, torch.tensor(inputs), [ids] * len(inputs))
-    return [score.is_hit(HitType.called(asked.hit_type), model.thresholds) for score in scores]
+def _hits(study: TriggerStudy, model: DialogueModel, ids: list[int], inputs: tuple[tuple[int, ...], ...]) -> list[bool]:
+    """Whether each input is a hit of the type that was searched for, plainly and in float32."""
+    losses, costs = model.losses(ids)
+    searched, texts = HitType.called(study.hit_type), (losses.prompt.text(row[:-1]) for row in inputs)
+    return [score(losses, text, costs).is_hit(searched, model.thresholds) for text in texts]

@@ -1,11 +1,11 @@
-"""A trigger checked: do these words make the model say that, and is it as it was told?
+"""A trigger checked: do these words make the model say that, and is it as a search found it?
 
-    input      thank you why but i love you         (as a search told it, or with a word changed by hand)
+    input      thank you why but i love you         (as a search found it, or with a word changed by hand)
     target     you are a joke
-    row        {"row": "score", "hits": {"o-greedy": false, "o-sample-min-k1": true, ...}, "reply": [...], ...}
+    row        {"row": "score", "hits": {"o-greedy": false, "o-sample-min-k1": true, ...}, "reply": "i am", ...}
 
 Nothing is searched for: each pair is put through the models once, plainly and in float32. Where the log-probabilities
-that a search told come with it, the row says how far the new ones are from them; so a hit is verified by its words
+that a search stored come with it, the row says how far the new ones are from them; so a hit is verified by its words
 alone, whatever shortcuts found it. Words that the model does not know are read by it as <unk>, and named.
 
 No language model is used. Source: He and Glass 2019, section 4.1.
@@ -21,17 +21,12 @@ from engine.errors import LimitError, QueryError
 from engine.query import Record
 from engine.setting import Setting
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
-from engine.triggers.hits import HIT_TYPES, HitType
+from engine.triggers.check import SCORE, agreement, checked, score_row
+from engine.triggers.hits import HitType
 from engine.triggers.model.model_list import check_name
 from engine.triggers.shared_settings import DIALOGUE_MODEL, FINGERPRINT
 
-#: What a row tells.
-SCORE = "score"
-
 MOST_PAIRS, MOST_WORDS, LONGEST_WORD = 2_000, 100, 100
-
-#: Nats by which a log-probability may differ from the one that was told, and be the same: sums are rounded otherwise.
-TOLERANCE = 1e-3
 
 #: The words around a text, which nobody writes; the last word of an input is this one whether it is given or not.
 _END_OF_INPUT = "<eou>"
@@ -42,7 +37,7 @@ _RESERVED = ("</s>", "<s>", _END_OF_INPUT)
 class CheckedPair(Record):
     """What is said to the model, and what it should answer, in words as `engine.triggers.model.vocabulary` cuts them.
 
-    log_probs: of the target's words and its end, as a search told them; () where there is nothing to compare with.
+    log_probs: of the target's words and its end, as a search stored them; () where there is nothing to compare with.
     """
 
     input: tuple[str, ...] = ()
@@ -54,8 +49,8 @@ class CheckedPair(Record):
 class TriggerCheckStudy(Study):
     """Pairs to be scored by a dialogue model.
 
-    model: its name. fingerprint: of the model that the search was made with, "" for any. hit_type: one that is told
-    besides those of the paper.
+    model: its name. fingerprint: of the model that the search was made with, "" for any. hit_type: one whose
+    margin is computed besides those of the paper.
     """
 
     kind: ClassVar[str] = "trigger-check"
@@ -101,39 +96,33 @@ class TriggerCheckStudy(Study):
     def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
         """A row for each pair, in their order. Raises what is wrong with the model or a target."""
         from engine.models.hardware import choose_device, use_physical_cores
-        from engine.triggers.hits import evaluate
-        from engine.triggers.model.batches import source_row, source_tensor
         from engine.triggers.model.dialogue_model import load_dialogue_model
         from engine.triggers.search.targets import SeenReplies, target_ids
-        from engine.triggers.told_score import told_score
 
         device = choose_device()
         use_physical_cores(device)
         model = load_dialogue_model(self.model, device)
         yield None
-        kinds = tuple(dict.fromkeys((*HIT_TYPES, HitType.called(self.hit_type))))
+        searched = HitType.called(self.hit_type)
         room = model.configuration.source_length - 1
         seen = SeenReplies(model.texts.replies)
         yield None
         for number, pair in enumerate(self.pairs):
             words = _said(pair.input)
-            source = source_row(model.vocabulary, words, room + 1)
             target = target_ids(model.vocabulary, pair.target)
-            (score,) = evaluate(model.seq2seq, model.sentence_model, source_tensor([source]), [target])
+            score = score_row(*model.losses(target), " ".join(words), model.thresholds, searched, model.fingerprint)
             yield {
                 ROW: SCORE,
                 "pair": number,
                 "target": list(pair.target),
-                **told_score(model, kinds, source, target, score),
+                **checked(score, pair.log_probs, self.fingerprint),
                 "seen": seen.how(target),
                 "unknown": list(model.vocabulary.unknown(word for word in words[-room:] if word != "<unk>")),
                 "left_out": max(0, len(words) - room),
-                "difference": difference(pair.log_probs, score.token_log_probs),
-                "same_model": not self.fingerprint or self.fingerprint == model.fingerprint,
             }
 
     def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """Whether what was told is so, and what the model reads otherwise than it was written."""
+        """Whether the stored scores come out again, and what the model reads otherwise than it was written."""
         found = rows_of(rows, SCORE)
         if not found:
             return ()
@@ -174,30 +163,6 @@ def _said(words: Sequence[str]) -> tuple[str, ...]:
     end = len(words) - 1 if words and words[-1] == _END_OF_INPUT else len(words)
     begin = next((place for place, word in enumerate(words[:end]) if word != "<pad>"), end)
     return tuple(words[begin:end])
-
-
-def difference(told: Sequence[float], found: Sequence[float]) -> float | None:
-    """The largest difference in nats; None where nothing was told, or of another number of words."""
-    if not told or len(told) != len(found):
-        return None
-    return max(abs(one - other) for one, other in zip(told, found, strict=True))
-
-
-def agreement(rows: Sequence[Mapping[str, Any]], digits: str = "float32") -> list[str]:
-    """Whether scores come out as they were told. rows: with "difference"; digits: the format they were computed in."""
-    compared = [row["difference"] for row in rows if row["difference"] is not None]
-    if not compared:
-        return []
-    same = sum(difference <= TOLERANCE for difference in compared)
-    if same < len(compared):
-        come = "comes" if same == 1 else "come"
-        return [
-            f"Not verified: scored anew in {digits}, only {same:,} of {len(compared):,} {come} out as told; the largest"
-            f" difference is {max(compared):.2g} nats."
-        ]
-    what = "it comes out as it was told" if same == 1 else f"{same:,} of {same:,} come out as they were told"
-    differences = f"differences of at most {max(compared):.1e} nats" if max(compared) else "no difference at all"
-    return [f"Verified: scored anew in {digits}, {what}, with {differences}."]
 
 
 def _read_otherwise(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -26,12 +26,13 @@ from dataclasses import dataclass
 
 import torch
 
+from engine.triggers.losses import MOST_LOGITS, costs_and_leads
 from engine.triggers.model.lstm import State, lstm_step
 from engine.triggers.model.sentence_model import SentenceModel, as_sentence
 from engine.triggers.model.seq2seq import Seq2Seq
 from engine.triggers.objective import Objective
 from engine.triggers.search.incumbents import IncumbentMaker, Incumbents, ReplyKnown, ScorerTables, SentenceKnown
-from engine.triggers.search.scorer import MOST_LOGITS, TOLERANCE, Best, Scorer, best_of
+from engine.triggers.search.scorer import TOLERANCE, Best, Scorer, best_of
 
 #: Logits that stay exact in a bound. With four times as many hardly fewer words are computed in full.
 EXACT_LOGITS = 64
@@ -199,7 +200,7 @@ class FastScorer(Scorer):
         for position in range(known.gates.shape[1]):
             output, cell = state or (zeros, zeros)
             embedded = known.embedded[:, position, None].expand(-1, count, -1)
-            query = self.seq2seq.asked(output, cell, embedded)  # (rows, G, hidden)
+            query = self.seq2seq.attention_query(output, cell, embedded)  # (rows, G, hidden)
             energies = torch.cat(
                 [
                     torch.bmm(query, before.transpose(1, 2)),
@@ -251,12 +252,12 @@ class FastScorer(Scorer):
         for first in range(0, len(row), step):
             at = row[first : first + step], column[first : first + step]
             logits = self.seq2seq.output(torch.stack([states[at] for states in reply.states], dim=1))
-            costs, first_choice = _costs(logits, known.target_ids[at[0], 1:])
-            value = self.objective.of_reply(costs, first_choice)
+            reply_costs = costs_and_leads(logits, known.target_ids[at[0], 1:])
+            value = self.objective.of_reply(reply_costs.costs, reply_costs.leads > 0.0)
             if judged is not None:
                 wanted = as_sentence(known.source_ids[at[0]])[:, place + 2 :]
                 states = torch.stack([states[at] for states in judged.states], dim=1)
-                later, _ = _costs(self.sentence_model.output(states), wanted)
+                later = costs_and_leads(self.sentence_model.output(states), wanted).costs
                 value = value + self.objective.of_input((judged.known[at] + later.sum(dim=1)) / length)
             found.append(value)
         return torch.cat(found)
@@ -266,11 +267,3 @@ def _next(gates: torch.Tensor, known: ReplyKnown, position: int, state: State | 
     """The decoder's state after a step whose gates (rows, G, 4 hidden) lack only the word before."""
     cell = gates.new_zeros(()) if state is None else state.cell
     return lstm_step(gates.add_(known.gates[:, position, None]), cell)
-
-
-def _costs(logits: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(chosen, m) each: the cost of words int64 (chosen, m), and whether they come first; logits are overwritten."""
-    own = logits.gather(2, words[:, :, None])[:, :, 0]
-    costs = torch.logsumexp(logits, dim=2) - own
-    others = logits.scatter_(2, words[:, :, None], -torch.inf).amax(dim=2)
-    return costs, own > others

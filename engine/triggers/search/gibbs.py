@@ -1,8 +1,8 @@
-"""gibbs-enum: place after place, the words that promise most are tried in full, and the best of them stays.
+"""gibbs-enum: place after place, the words of the largest estimated gain are tried in full, and the best of them stays.
 
     at you the [office] is    ->    at you the [stupid] is    ->    at you the stupid [!]
 
-The promise is computed anew after each word that is accepted, for it changes that of all others. A sweep goes over all
+The gain is estimated anew after each word that is accepted, for it changes that of all others. A sweep goes over all
 places once; sweeps follow each other until one brings nothing (`engine.triggers.search.trigger_search`). The objective
 falls with every word that is accepted, so the end is an input that no word on any of its shortlists makes better.
 
@@ -13,7 +13,7 @@ stands, and would come to the same again. So a search rests there, though its la
     second sweep    .  .  .  x  .  .  .  .
     third sweep     .  .  .  .  -  -  -  -         -  was tried with this very input in the second sweep
 
-`averaged_sweep` takes the promise from several gradients: at random words in the open place, not at the one that
+`averaged_sweep` estimates the gain by several gradients: at random words in the open place, not at the one that
 happens to stand there. A gradient says what is so nearby, and another word is not nearby. Averaged over some random
 words in the open place it says less about the word that stands there now, and more about the place. For the price of
 the gradients, the shortlist may be the better one; otherwise the sweep is the same.
@@ -28,17 +28,17 @@ from collections.abc import Iterator
 
 import torch
 
-from engine.triggers.search.gradients import FirstOrder, first_order, shortlist
-from engine.triggers.search.scorer import Scorer
+from engine.triggers.problem import FirstOrder
+from engine.triggers.search.scorer import Scorer, shortlist
 from engine.triggers.search.searches import Searches, random_words
 
 
 def gibbs_sweep(scorer: Scorer, searches: Searches, count: int) -> Iterator[None]:
     """One sweep, with `count` words on each shortlist; yields after each place."""
     slopes: FirstOrder | None = None
-    changed = torch.ones_like(searches.quiet, dtype=torch.bool)
+    changed = torch.ones_like(searches.steps_without_change, dtype=torch.bool)
     for place in searches.places:
-        open_rows = (searches.quiet < searches.free).nonzero()[:, 0]
+        open_rows = (searches.steps_without_change < searches.free).nonzero()[:, 0]
         if not len(open_rows):
             return
         stale = changed.nonzero()[:, 0]
@@ -48,9 +48,9 @@ def gibbs_sweep(scorer: Scorer, searches: Searches, count: int) -> Iterator[None
                 slopes = new
             else:
                 slopes.put(stale, new)
-        promise = slopes.take(open_rows).at(place)
+        gain = slopes.take(open_rows).estimated_gain(place)
         changed.zero_()
-        changed[open_rows] = try_place(scorer, searches, open_rows, place, promise, count)
+        changed[open_rows] = try_place(scorer, searches, open_rows, place, gain, count)
         yield
 
 
@@ -63,27 +63,21 @@ def averaged_sweep(scorer: Scorer, searches: Searches, count: int, substitutes: 
         drawn = [random_words(generator, size, substitutes) for generator in searches.generators]
         tried[:, place] = torch.cat(drawn)
         searches.gradients += substitutes
-        slopes = first_order(
-            scorer.seq2seq,
-            scorer.sentence_model,
-            scorer.objective,
-            tried,
-            searches.target_ids.repeat_interleave(substitutes, dim=0),
-        )
-        promise = slopes.at(place).view(rows, substitutes, -1).mean(dim=1)
-        try_place(scorer, searches, everyone, place, promise, count)
+        problem = scorer.problem(searches.target_ids.repeat_interleave(substitutes, dim=0))
+        gain = problem.first_order(tried[:, :-1]).estimated_gain(place).view(rows, substitutes, -1).mean(dim=1)
+        try_place(scorer, searches, everyone, place, gain, count)
         yield
 
 
 def try_place(
-    scorer: Scorer, searches: Searches, rows: torch.Tensor, place: int, promise: torch.Tensor, count: int
+    scorer: Scorer, searches: Searches, rows: torch.Tensor, place: int, gain: torch.Tensor, count: int
 ) -> torch.Tensor:
-    """Try the `count` words that promise most, (rows, size), at a place; bool (rows,): where one of them was accepted.
+    """Try the `count` words of the largest gain at a place; bool (rows,): where one of them was accepted.
 
-    rows: numbers of the searches, int64.
+    rows: numbers of the searches, int64. gain: (rows, size), as estimated.
     """
     source_ids = searches.source_ids[rows]
-    words = shortlist(promise, source_ids[:, place], count)
+    words = shortlist(gain, source_ids[:, place], count)
     best = scorer.best(source_ids, searches.target_ids[rows], searches.values[rows], place, words)
     searches.candidates[rows] += words.shape[1]
     return searches.accept(rows, place, best)
@@ -91,10 +85,4 @@ def try_place(
 
 def _slopes(scorer: Scorer, searches: Searches, rows: torch.Tensor) -> FirstOrder:
     searches.gradients[rows] += 1
-    return first_order(
-        scorer.seq2seq,
-        scorer.sentence_model,
-        scorer.objective,
-        searches.source_ids[rows],
-        searches.target_ids[rows],
-    )
+    return scorer.problem(searches.target_ids[rows]).first_order(searches.source_ids[rows, :-1])

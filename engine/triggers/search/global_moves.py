@@ -1,6 +1,6 @@
 """Moves anywhere in the input by one gradient, to compare with: one at a step, or many at once.
 
-`enumeration_step`: of all words at all places those that promise most are tried in full, and the best one stays.
+`enumeration_step`: of all words at all places the best by the gradient are tried in full, and the best one stays.
 
     [are] you at the office   -> move             4.1
     are you at the [office]   -> are you at the stupid    3.9   <- accepted
@@ -8,15 +8,15 @@
 One gradient serves all places, and one word changes a step; gibbs-enum takes a gradient for each place. A step is what
 greedy coordinate gradient search (GCG) takes, where the words to try are drawn and not ranked.
 
-`flips_step`: the moves that promise most, at different places, all made at once.
+`flips_step`: the best moves by the gradient, at different places, all made at once.
 
-    the move that promises most                        are you at the [stupid]
-    that, and the one that promises second most        are you [so] the [stupid]
+    the move of the largest gain                       are you at the [stupid]
+    that, and the one of the second largest            are you [so] the [stupid]
     those, and the third ...
 
 One gradient ranks the best word of every place. The first move, the first two, the first three and so on are tried in
-full, and the best of these inputs stays: at most as many inputs a step as there are places. Moves that promise much
-each may spoil each other, which is why it is the weakest of the methods here, and the cheapest.
+full, and the best of these inputs stays: at most as many inputs a step as there are places. Moves that each gain much
+may spoil each other, which is why it is the weakest of the methods here, and the cheapest.
 
 Sources: the authors' code to He and Glass 2019; A. Zou et al., "Universal and Transferable Adversarial Attacks on
 Aligned Language Models", 2023; J. Ebrahimi et al., "HotFlip: White-Box Adversarial Examples for Text Classification",
@@ -29,21 +29,17 @@ from collections.abc import Iterator
 
 import torch
 
-from engine.triggers.search.gradients import first_order, without_forbidden
-from engine.triggers.search.scorer import TOLERANCE, Scorer
+from engine.triggers.search.scorer import TOLERANCE, Scorer, without_forbidden
 from engine.triggers.search.searches import Searches
 
 
 def gains(scorer: Scorer, searches: Searches) -> torch.Tensor:
-    """(rows, free, size): by how much each word at each place promises to be better than the one that stands there."""
+    """(rows, free, size): the estimated gain of each word at each place over the one that stands there."""
     searches.gradients += 1
-    slopes = first_order(
-        scorer.seq2seq, scorer.sentence_model, scorer.objective, searches.source_ids, searches.target_ids
-    )
-    promise = torch.stack([slopes.at(place) for place in range(searches.free)], dim=1)
     present = searches.source_ids[:, :-1]
-    gain = promise - promise.gather(2, present[:, :, None])
-    return without_forbidden(gain, present)
+    slopes = scorer.problem(searches.target_ids).first_order(present)
+    gain = torch.stack([slopes.estimated_gain(place) for place in range(searches.free)], dim=1)
+    return without_forbidden(gain - gain.gather(2, present[:, :, None]), present)
 
 
 def accept_best(scorer: Scorer, searches: Searches, tried: torch.Tensor) -> None:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import torch
 
+from engine.triggers.losses import MOST_LOGITS
 from engine.triggers.model.lstm import State, WordSteps
 from engine.triggers.model.sentence_model import SentenceModel, as_sentence
 from engine.triggers.model.seq2seq import Seq2Seq
-from engine.triggers.search.row_batch import ByRow
-from engine.triggers.search.scorer import MOST_LOGITS
+from engine.triggers.row_batch import RowBatch
 from engine.triggers.search.tangent import TangentBound
 
 
@@ -34,7 +34,7 @@ class ScorerTables:
 
 
 @dataclass
-class ReplyKnown(ByRow):
+class ReplyKnown(RowBatch):
     """Of the encoder and the decoder.
 
     outputs, cells: (rows, n, hidden), the encoder's state before each place. embedded: (rows, m, embedding), what the
@@ -53,7 +53,7 @@ class ReplyKnown(ByRow):
 
 
 @dataclass
-class SentenceKnown(ByRow):
+class SentenceKnown(RowBatch):
     """Of the model of sentences, which predicts n words: those of the input, and its end.
 
     outputs, cells: (rows, n, hidden), its state before each; costs, normalisers: (rows, n), what each costs, and the
@@ -72,7 +72,7 @@ class SentenceKnown(ByRow):
 
 
 @dataclass
-class Incumbents(ByRow):
+class Incumbents(RowBatch):
     """See the module. source_ids: int64 (rows, n); target_ids: int64 (rows, m + 1). sentence: where inputs count."""
 
     source_ids: torch.Tensor

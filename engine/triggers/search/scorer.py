@@ -9,6 +9,7 @@ Algorithm 1 tries the words one after the other and takes each that is better th
 changes, that is the same as taking the best of them, so they can be scored together. `PlainScorer` does just this;
 `engine.triggers.search.fast_scorer` has the same answers for less work.
 
+Which words are tried is a guess by the gradient (`TriggerProblem.first_order`): the `shortlist` of the largest gains.
 Gains below `TOLERANCE` are rounding, and taken for none: so a search cannot go round in circles.
 """
 
@@ -19,15 +20,15 @@ from dataclasses import dataclass
 
 import torch
 
+from engine.triggers.model.dialogue_losses import DialogueLosses, SentenceCosts
 from engine.triggers.model.sentence_model import SentenceModel
 from engine.triggers.model.seq2seq import Seq2Seq
+from engine.triggers.model.vocabulary import FORBIDDEN
 from engine.triggers.objective import Objective
+from engine.triggers.problem import TriggerProblem
 
 #: Nats by which an input has to be better than another.
 TOLERANCE = 2e-5
-
-#: Logits that are computed at once.
-MOST_LOGITS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -49,26 +50,15 @@ class Scorer(ABC):
         self.seq2seq = seq2seq.eval()
         self.sentence_model = sentence_model.eval()
         self.objective = objective
+        self._inputs = SentenceCosts(sentence_model)
 
-    @torch.no_grad()
+    def problem(self, target_ids: torch.Tensor) -> TriggerProblem:
+        """The problem of these targets, one for each row."""
+        return TriggerProblem(DialogueLosses(self.seq2seq, target_ids), self.objective, self._inputs)
+
     def values(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
         """(rows,): the objective of each input, computed plainly."""
-        size = self.seq2seq.configuration.vocabulary_size
-        positions = target_ids.shape[1] - 1
-        if self.objective.scores_inputs:
-            positions = max(positions, source_ids.shape[1])
-        step = max(1, MOST_LOGITS // (size * positions))
-        found = [
-            self._values(source_ids[first : first + step], target_ids[first : first + step])
-            for first in range(0, len(source_ids), step)
-        ]
-        return torch.cat(found)
-
-    @torch.no_grad()
-    def reply_values(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
-        """(rows,): what the reply alone has of each objective, the input's own cost left out; computed plainly."""
-        scores = self.seq2seq.scores(self.seq2seq.encode(source_ids), target_ids)
-        return self.objective.of_reply(-scores.log_probs, scores.leads > 0.0)
+        return self.problem(target_ids).evaluate(source_ids[:, :-1]).values
 
     @abstractmethod
     def best(
@@ -80,12 +70,6 @@ class Scorer(ABC):
         words: torch.Tensor,
     ) -> Best:
         """The best of the words int64 (rows, G), each tried at `place`; values: (rows,), of the inputs as they are."""
-
-    def _values(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
-        values = self.reply_values(source_ids, target_ids)
-        if self.objective.scores_inputs:
-            values = values + self.objective.of_input(-self.sentence_model.input_log_probs(source_ids).mean(dim=1))
-        return values
 
 
 class PlainScorer(Scorer):
@@ -116,3 +100,24 @@ def best_of(
     better = least < values - TOLERANCE
     chosen = words.gather(1, choice[:, None])[:, 0]
     return Best(torch.where(better, chosen, present), torch.where(better, least, values), full)
+
+
+def without_forbidden(gain: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
+    """A copy of an estimated gain (..., size), with minus infinity for words that may not stand in an input.
+
+    present: int64 (...), the words that stand there, which are no news either.
+    """
+    allowed = gain.clone()
+    allowed[..., list(FORBIDDEN)] = -torch.inf
+    return allowed.scatter_(-1, present[..., None], -torch.inf)
+
+
+def shortlist(gain: torch.Tensor, present: torch.Tensor, count: int) -> torch.Tensor:
+    """int64 (rows, G): the words of the largest estimated gain (rows, size); at most `count`.
+
+    present: int64 (rows,), the words that stand there.
+    """
+    allowed = without_forbidden(gain, present)
+    # Where a forbidden word stands, such as in an input from elsewhere, there is one more to choose from.
+    possible = int(torch.isfinite(allowed).sum(dim=-1).min())
+    return allowed.topk(min(count, possible), dim=-1).indices

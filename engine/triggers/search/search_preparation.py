@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from engine.models.hardware import choose_device, use_physical_cores
 from engine.triggers.model.dialogue_model import DialogueModel, load_dialogue_model
@@ -16,6 +17,8 @@ from engine.triggers.model.model_list import MODEL, model_folder
 from engine.triggers.model.vocabulary import words_of_text
 from engine.triggers.search.search_settings import SearchSettings
 from engine.triggers.search.targets import (
+    FILE,
+    OWN,
     SeenReplies,
     TargetList,
     check_searchable,
@@ -25,7 +28,9 @@ from engine.triggers.search.targets import (
     read_targets,
     target_list,
 )
-from engine.triggers.search.trigger_study import FILE, OWN, TriggerStudy
+
+if TYPE_CHECKING:
+    from engine.triggers.search.trigger_study import TriggerStudy
 
 
 @dataclass(frozen=True)

@@ -42,10 +42,11 @@ class Edit(Record):
 class Searches:
     """Rows of searches whose targets have one length.
 
-    source_ids: int64 (rows, n); target_ids: int64 (rows, m + 1); values: (rows,). number, restart: of the target among
-    those asked for, and of the search among those for it. All int64 (rows,): candidates, full, gradients: inputs that
-    were tried, those of them that needed the whole softmax, and backward passes; quiet: places in a row that brought
-    nothing. padding: so many places at the beginning are not open, which only `engine.triggers.search.gibbs` knows.
+    source_ids: int64 (rows, n); target_ids: int64 (rows, m + 1); values: (rows,). number, restart: of the target
+    among those asked for, and of the search among those for it. All int64 (rows,): candidates, full, gradients:
+    inputs that were tried, those of them that needed the whole softmax, and backward passes; steps_without_change:
+    places in a row that brought nothing. padding: so many places at the beginning are not open, which only
+    `engine.triggers.search.gibbs` knows.
     """
 
     source_ids: torch.Tensor
@@ -58,7 +59,7 @@ class Searches:
     candidates: torch.Tensor
     full: torch.Tensor
     gradients: torch.Tensor
-    quiet: torch.Tensor
+    steps_without_change: torch.Tensor
     padding: int = 0
 
     @property
@@ -85,7 +86,7 @@ class Searches:
             torch.zeros_like(at),
             torch.zeros_like(at),
             torch.zeros_like(at),
-            self.quiet[at],
+            self.steps_without_change[at],
             self.padding,
         )
 
@@ -94,7 +95,7 @@ class Searches:
         at = torch.tensor(list(rows), device=self.source_ids.device)
         self.source_ids[at] = searches.source_ids
         self.values[at] = searches.values
-        self.quiet[at] = searches.quiet
+        self.steps_without_change[at] = searches.steps_without_change
 
     def accept(self, rows: torch.Tensor, place: int, best: Best) -> torch.Tensor:
         """Put the best word of some rows, by their numbers, int64, in its place; bool (rows,): whether it is new."""
@@ -104,7 +105,7 @@ class Searches:
         self.source_ids[rows, place] = best.words
         self.values[rows] = best.values
         self.full[rows] += best.full
-        self.quiet[rows] = torch.where(changed, 0, self.quiet[rows] + 1)
+        self.steps_without_change[rows] = torch.where(changed, 0, self.steps_without_change[rows] + 1)
         return changed
 
     def become(self, row: int, source_ids: torch.Tensor, value: torch.Tensor) -> None:
@@ -121,31 +122,31 @@ def begin(
     model: DialogueModel, scorer: Scorer, targets: Sequence[tuple[int, Sequence[int]]], restarts: int, seed: int
 ) -> Searches:
     """`restarts` searches for each target, (its number, its ids with `END`); all targets of one length."""
-    asked = [(number, list(ids), restart) for number, ids in targets for restart in range(restarts)]
-    generators = [generator_of(model.device, ids, restart, seed) for _, ids, restart in asked]
+    rows = [(number, list(ids), restart) for number, ids in targets for restart in range(restarts)]
+    generators = [generator_of(model.device, ids, restart, seed) for _, ids, restart in rows]
     source_ids = torch.cat([_beginning(model, scorer.objective.scores_inputs, generator) for generator in generators])
-    target_ids = torch.tensor([[BEGIN, *ids] for _, ids, _ in asked], device=model.device)
-    return begin_at(scorer, source_ids, target_ids, [(number, restart) for number, _, restart in asked], generators)
+    target_ids = torch.tensor([[BEGIN, *ids] for _, ids, _ in rows], device=model.device)
+    return begin_at(scorer, source_ids, target_ids, [(number, restart) for number, _, restart in rows], generators)
 
 
 def begin_at(
     scorer: Scorer,
     source_ids: torch.Tensor,
     target_ids: torch.Tensor,
-    asked: Sequence[tuple[int, int]],
+    rows: Sequence[tuple[int, int]],
     generators: Sequence[torch.Generator],
     padding: int = 0,
 ) -> Searches:
-    """Searches that begin at given inputs; asked: the numbers of target and restart of each row. See `Searches`."""
+    """Searches that begin at given inputs; rows: the numbers of target and restart of each. See `Searches`."""
     nothing = torch.zeros_like(source_ids[:, 0])
     return Searches(
         source_ids,
         target_ids,
         scorer.values(source_ids, target_ids),
-        [number for number, _ in asked],
-        [restart for _, restart in asked],
+        [number for number, _ in rows],
+        [restart for _, restart in rows],
         list(generators),
-        [[] for _ in asked],
+        [[] for _ in rows],
         nothing.clone(),
         nothing.clone(),
         nothing.clone(),

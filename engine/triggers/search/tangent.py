@@ -22,11 +22,11 @@ from typing import Self
 import torch
 from torch import nn
 
-from engine.triggers.search.row_batch import ByRow
+from engine.triggers.row_batch import RowBatch
 
 
 @dataclass
-class TangentBound(ByRow):
+class TangentBound(RowBatch):
     """Around known states, of several positions a row; there, each position asks for one word.
 
     weight: (rows, positions, K + 2, hidden), bias: (rows, positions, K + 2): the word, K others, the tangent.

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 Words = tuple[str, ...]
 
+#: Lists that are no part of Relens: targets that were typed, and those of a file.
+OWN, FILE = "own", "file"
+
 #: The prototypes that come with Relens, and the forms in which each is tried.
 OWN_TARGETS = Path(__file__).resolve().parents[3] / "assets" / "targets.txt"
 TEMPLATES = ("{}", "well {}", "oh {}", "i think {}", "{} .")
@@ -124,12 +127,12 @@ def random_targets(vocabulary: WordVocabulary, count: int = 500, seed: int = 0) 
     """So many different sequences of 1 to 8 of the most frequent words."""
     _check_count(count)
     words = vocabulary.words[len(SPECIAL_WORDS) :][:FREQUENT_WORDS]
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     found: dict[Words, None] = {}
     for _ in range(_MOST_ROUNDS * count):
         if len(found) == count:
             break
-        found[tuple(dice.choice(words) for _ in range(dice.randint(1, LONGEST_RANDOM)))] = None
+        found[tuple(rng.choice(words) for _ in range(rng.randint(1, LONGEST_RANDOM)))] = None
     return target_list("random", vocabulary, found)
 
 

@@ -21,7 +21,6 @@ from weakref import WeakKeyDictionary
 
 from engine.errors import QueryError
 from engine.query import Record
-from engine.triggers.hits import evaluate
 from engine.triggers.model.dialogue_model import DialogueModel
 from engine.triggers.model.seq2seq import Seq2Seq
 from engine.triggers.model.vocabulary import END, FORBIDDEN
@@ -106,7 +105,7 @@ def trigger_search(
         group = by_length[length]
         for first in range(0, len(group), together):
             searches = begin(model, scorer, group[first : first + together], settings.restarts, settings.seed)
-            yield from _side_by_side(model, scorer, searches, settings)
+            yield from _side_by_side(scorer, searches, settings)
 
 
 #: What follows from the weights of a model is made once for all of its searches, and goes with it.
@@ -128,9 +127,7 @@ def _check(model: DialogueModel, targets: Sequence[Sequence[int]]) -> None:
             raise QueryError("A target has only words that the model knows.")
 
 
-def _side_by_side(
-    model: DialogueModel, scorer: Scorer, searches: Searches, settings: SearchSettings
-) -> Iterator[Sweep | Found | None]:
+def _side_by_side(scorer: Scorer, searches: Searches, settings: SearchSettings) -> Iterator[Sweep | Found | None]:
     """All sweeps of some searches, their targets whole."""
     account: dict[int, Counter[str]] = {number: Counter() for number in searches.number}
     swept, tried = [0] * len(searches.number), [0] * len(searches.number)
@@ -149,7 +146,7 @@ def _side_by_side(
         improved = (part.values < before).tolist()
         active = [row for row, better in zip(active, improved, strict=True) if better]
         if settings.stop_at_hit and active:
-            reached = _reached(model, scorer.objective, searches)
+            reached = _reached(scorer, searches)
             active = [row for row in active if searches.number[row] not in reached]
         if not active:
             break
@@ -186,7 +183,7 @@ def _best_reply(scorer: Scorer, searches: Searches, number: int) -> tuple[int, f
     best = min(rows, key=lambda row: float(searches.values[row]))
     if not scorer.objective.scores_inputs:
         return best, float(searches.values[best])
-    return best, float(scorer.reply_values(searches.source_ids[[best]], searches.target_ids[[best]])[0])
+    return best, float(scorer.problem(searches.target_ids[[best]]).reply_values(searches.source_ids[[best], :-1])[0])
 
 
 def _accounts(
@@ -225,11 +222,7 @@ def _accounts(
         )
 
 
-def _reached(model: DialogueModel, objective: Objective, searches: Searches) -> set[int]:
+def _reached(scorer: Scorer, searches: Searches) -> set[int]:
     """The numbers of the targets that an input has reached."""
-    scores = evaluate(model.seq2seq, model.sentence_model, searches.source_ids, searches.target_ids[:, 1:].tolist())
-    return {
-        number
-        for number, score in zip(searches.number, scores, strict=True)
-        if score.is_hit(objective.hit_type, objective.thresholds)
-    }
+    hits = scorer.problem(searches.target_ids).evaluate(searches.source_ids[:, :-1]).hits.tolist()
+    return {number for number, is_hit in zip(searches.number, hits, strict=True) if is_hit}

@@ -6,8 +6,8 @@
               the end              {"row": "trigger", "input": [...], "hits": {"o-greedy": false, ...}, ...}
     mal 2     ...
 
-A search is made for one hit type; whether the input it finds is a hit of the others too is told beside it, of the best
-restart and of any. Targets with words that the model does not know are dropped, and told with their list.
+A search is made for one hit type; the row of a trigger has the margins of all others too, of the best restart, and
+which restarts hit. Targets with words that the model does not know are dropped, and listed with their list.
 
 No language model is used. Source: He and Glass 2019, sections 4 and 5.
 """
@@ -24,10 +24,12 @@ from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
 from engine.studies.study import ROW, Row, Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
+from engine.triggers.check import score, score_row
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.model_list import check_listed_model, check_name
 from engine.triggers.objective import EPSILON, INPUT_WEIGHT, Objective
 from engine.triggers.search.search_settings import PAPER, QUICK, SearchSettings
+from engine.triggers.search.targets import FILE, OWN
 from engine.triggers.shared_settings import (
     COUNT,
     DIALOGUE_MODEL,
@@ -45,9 +47,6 @@ if TYPE_CHECKING:
 
 #: What rows tell.
 LIST, TARGET, SWEEP, TRIGGER = "list", "target", "sweep", "trigger"
-
-#: Lists that are no part of Relens: targets that were typed, and those of a file.
-OWN, FILE = "own", "file"
 
 #: Characters of a target that was typed.
 LONGEST_TYPED = 500
@@ -151,8 +150,8 @@ class TriggerStudy(Study):
             return
         words = found.targets[place - 1]
         ids = target_ids(preparation.model.vocabulary, words)
-        told = {"list": name, "place": place, "target": list(words)}
-        yield {ROW: TARGET, **told}
+        about = {"list": name, "place": place, "target": list(words)}
+        yield {ROW: TARGET, **about}
         begun = time.perf_counter()
         objective = self.objective(preparation.model.thresholds)
         for event in trigger_search(preparation.model, [ids], objective, self.search):
@@ -161,9 +160,9 @@ class TriggerStudy(Study):
                 continue
             seconds = time.perf_counter() - begun
             if isinstance(event, Found):
-                yield {ROW: TRIGGER, **told, **self._trigger(preparation, ids, event), "seconds": seconds}
+                yield {ROW: TRIGGER, **about, **self._trigger(preparation, ids, event), "seconds": seconds}
             else:
-                yield {ROW: SWEEP, **told, **_sweep(preparation, event), "seconds": seconds}
+                yield {ROW: SWEEP, **about, **_sweep(preparation, event), "seconds": seconds}
 
     def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Study.check_resumed`."""
@@ -177,21 +176,19 @@ class TriggerStudy(Study):
 
     def _trigger(self, preparation: SearchPreparation, ids: list[int], found: Found) -> dict[str, Any]:
         """The end of the search for a target, as JSON: the best restart, and what the others came to."""
-        import torch
-
-        from engine.triggers.hits import evaluate
-        from engine.triggers.told_score import told_score
-
         model = preparation.model
-        inputs = torch.tensor(found.inputs)
-        scores = evaluate(model.seq2seq, model.sentence_model, inputs, [ids] * len(inputs))
+        losses, costs = model.losses(ids)
+        texts = [losses.prompt.text(row[:-1]) for row in found.inputs]
+        scores = [score(losses, text, costs) for text in texts]
+        best = score_row(
+            losses, costs, texts[found.best], model.thresholds, HitType.called(self.hit_type), model.fingerprint
+        )
         reached = {
-            kind.name: [place for place, score in enumerate(scores) if score.is_hit(kind, model.thresholds)]
+            kind.name: [place for place, one in enumerate(scores) if one.is_hit(kind, model.thresholds)]
             for kind in self.hit_types()
         }
         return {
-            "hit_type": self.hit_type,
-            **told_score(model, self.hit_types(), found.inputs[found.best], ids, scores[found.best]),
+            **best.to_json(),
             "objective": found.values[found.best],
             "restart": found.best,
             "seen": preparation.seen.how(ids),

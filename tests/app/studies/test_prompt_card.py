@@ -8,7 +8,8 @@ import pytest
 
 from app.report import study_report
 from app.studies.causal_triggers import VIEW
-from app.studies.prompt_score import prompt_score_html, target_bars
+from app.studies.trigger_charts import target_bars
+from app.studies.trigger_score import score_html
 from app.studies.trigger_words import trigger_masker
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
@@ -116,25 +117,25 @@ def test_a_report_of_a_live_run_is_masked_too(services, rows):
 
 def test_each_token_is_shaded_by_its_own_cost(rows):
     row = rows_of(rows, "trigger")[0]
-    shown = prompt_score_html(row, None)
+    shown = score_html(row, row["searched"], None)
     for log_prob in row["input_log_probs"]:
         assert f">{-log_prob:.1f}</sub>" in shown
     # Rows of an earlier version do not say which tokens the judge read.
     before = {name: value for name, value in row.items() if name != "input_tokens"}
-    assert "<sub" not in prompt_score_html(before, None)
+    assert "<sub" not in score_html(before, row["searched"], None)
 
 
 def test_bars_have_a_label_for_each_token_of_the_target(rows):
     row = rows_of(rows, "trigger")[1]
     bars = target_bars(row, trigger_masker(CAUSAL))
-    assert len(bars["labels"]) == len(bars["token_log_probs"]) == len(row["target_tokens"])
-    assert bars["labels"][-1] == "end"
-    assert "diot" not in "".join(bars["labels"])
+    assert len(bars.labels) == len(bars.costs) == len(row["target_tokens"])
+    assert bars.labels[-1] == "end"
+    assert "diot" not in "".join(bars.labels)
 
 
 def test_what_a_model_writes_is_text_and_nothing_else(rows):
     row = {**rows_of(rows, "trigger")[0], "reply": "<img src=x onerror=alert(1)>", "text": "<b>", "target": "<script>"}
-    shown = prompt_score_html({**row, "input_tokens": ["<i>"] * len(row["input_log_probs"])}, None)
+    shown = score_html({**row, "input_tokens": ["<i>"] * len(row["input_log_probs"])}, row["searched"], None)
     assert "<img" not in shown
     assert "<script" not in shown
     assert "<i>" not in shown

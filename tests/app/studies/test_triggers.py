@@ -14,13 +14,14 @@ from app.report import study_report
 from app.studies import trigger_charts as charts
 from app.studies.attention_chart import attention_chart
 from app.studies.trigger_score import score_html, without_attention
-from app.studies.trigger_words import hit_label, sentence, trigger_masker
+from app.studies.trigger_words import hit_label, trigger_masker
 from app.studies.triggers import VIEW
 from app.study_files import study_file
 from engine.runs.specification import StudySpecification
 from engine.studies.study import StudyContext, StudyRun, current_rows, rows_of
 from engine.triggers.hits import HIT_TYPES
 from engine.triggers.model.model_list import model_folder
+from engine.triggers.score_row import ScoreRow, sentence
 from engine.triggers.search.check_study import TriggerCheckStudy
 from engine.triggers.search.search_settings import SearchSettings
 from engine.triggers.search.trigger_study import TriggerStudy
@@ -99,7 +100,9 @@ def test_a_line_for_each_target(rows):
     assert len(frame) == len(triggers) == 5
     for (_, line), row in zip(frame.iterrows(), triggers, strict=True):
         assert line["Reached"] == (line["Margin"] > 0) or abs(line["Margin"]) < 1e-3
-        assert line["Lowest over T_out"] == pytest.approx(min(row["token_log_probs"]) - row["threshold_out"], abs=1e-3)
+        assert line["Lowest over T_out"] == pytest.approx(
+            min(row["token_log_probs"]) - row["thresholds"]["out"], abs=1e-3
+        )
     assert tables(rows)["Left out"]["Words it does not know"].tolist() != ["–"]
 
 
@@ -118,13 +121,14 @@ def test_fewer_restarts_counted_one_by_one(most, hitting):
 
 def test_bars_are_the_costs_and_lines_the_thresholds(rows):
     (row, *_) = rows_of(rows, "trigger")
-    figure = charts.word_bars([row], None).figure
+    figure = charts.word_bars([charts.target_bars(row, None)]).figure
     assert list(figure.data[0].y) == [-value for value in row["token_log_probs"]]
     heights = sorted(shape.y0 for shape in figure.layout.shapes)
-    assert heights == pytest.approx([-row["threshold_out"], -row["threshold_out"] + math.log(2)])
+    assert heights == pytest.approx([-row["thresholds"]["out"], -row["thresholds"]["out"] + math.log(2)])
 
 
 def told(**more):
+    """A row of an old store."""
     return {
         "input": ["hello", HOSTILE, "<eou>"],
         "input_log_probs": [-1.0, -12.0, -0.5],
@@ -135,6 +139,7 @@ def told(**more):
         "margins": {"o-greedy": -1.0, "o-sample-min-k1": 0.5},
         "hits": {"o-greedy": False, "o-sample-min-k1": True},
         "threshold_out": -3.0,
+        "threshold_in": -4.0,
         **more,
     }
 
@@ -158,7 +163,7 @@ def test_a_map_of_attention_has_padding_as_one_column():
         input=["<pad>", "<pad>", "hello", HOSTILE, "<eou>"],
         attention=[[0.1, 0.2, 0.3, 0.4, 0.0], [0.0, 0.0, 0.0, 0.9, 0.1], [0.05, 0.05, 0.2, 0.2, 0.5]],
     )
-    chart = attention_chart(row, trigger_masker(STUDY))
+    chart = attention_chart(ScoreRow.of(row), trigger_masker(STUDY))
     (drawn,) = chart.figure.data
     shown = [[0.3, 0.3, 0.4, 0.0], [0.0, 0.0, 0.9, 0.1], [0.1, 0.2, 0.2, 0.5]]
     assert [list(line) for line in drawn.z] == [pytest.approx(line) for line in shown]
@@ -169,18 +174,18 @@ def test_a_map_of_attention_has_padding_as_one_column():
     assert "“i····” looks at" in chart.alt
     assert "(90 %)" in chart.alt
     assert "everywhere alike" not in chart.alt
-    plain = attention_chart(told(attention=[[0.3333] * 3, [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]), None)
+    plain = attention_chart(ScoreRow.of(told(attention=[[0.3333] * 3, [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]])), None)
     assert len(plain.figure.data[0].x) == 3
     assert "everywhere alike" in plain.alt
 
 
 def test_why_there_is_no_map_is_said():
-    assert "no attention" in without_attention(told(attention=None))
-    assert "Verify" in without_attention(told())
+    assert "no attention" in without_attention(ScoreRow.of(told(attention=None)))
+    assert "Verify" in without_attention(ScoreRow.of(told()))
 
 
 def test_no_label_is_read_as_a_tag():
-    chart = charts.word_bars([told(target=[HOSTILE, "you"])], None)
+    chart = charts.word_bars([charts.target_bars(told(target=[HOSTILE, "you"]), None)])
     assert not [text for text in chart.figure.layout.xaxis.ticktext if "<" in text or "$" in text]
 
 

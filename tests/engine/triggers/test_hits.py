@@ -1,18 +1,16 @@
-"""Hit types: what follows from what, by Hypothesis; and scores against the models asked directly."""
+"""Hit types: what follows from what, by Hypothesis."""
 
 from __future__ import annotations
 
 import math
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import QueryError
-from engine.triggers.hits import HIT_TYPES, HitType, Score, Thresholds, evaluate
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
-from tests.engine.triggers.conftest import SIZE
+from engine.triggers.hits import HIT_TYPES, HitType, Score, Thresholds
+from engine.triggers.model.vocabulary import END
 
 LOG_PROB = st.floats(-20.0, 0.0)
 SCORES = st.lists(st.tuples(LOG_PROB, st.floats(-5.0, 5.0)), min_size=1, max_size=8).flatmap(
@@ -104,40 +102,3 @@ def test_other_names_are_refused(name):
 def test_what_has_no_meaning_is_refused(build):
     with pytest.raises(QueryError):
         build()
-
-
-def test_scores_are_those_of_the_models(seq2seq, sentence_model):
-    generator = torch.Generator().manual_seed(2)
-    sources = torch.randint(5, SIZE, (7, 5), generator=generator)
-    sources[:, -1] = END_OF_UTTERANCE
-    targets = [[*torch.randint(5, SIZE, (length,), generator=generator).tolist(), END] for length in range(7)]
-    for place in range(0, 7, 2):  # some that the model says
-        targets[place] = seq2seq.greedy(seq2seq.encode(sources[place : place + 1]))[0]
-    seq2seq.train()
-    scores = evaluate(seq2seq, sentence_model, sources, targets, batch=3)
-    assert seq2seq.training
-    assert not sentence_model.training
-    seq2seq.eval()
-    for place, (target, score) in enumerate(zip(targets, scores, strict=True)):
-        encoded = seq2seq.encode(sources[place : place + 1])
-        with torch.no_grad():
-            log_probs = torch.log_softmax(seq2seq.logits(encoded, torch.tensor([[BEGIN, *target]])), dim=2)[0]
-        expected = [float(row[number]) for row, number in zip(log_probs, target, strict=True)]
-        assert score.token_log_probs == pytest.approx(expected, abs=1e-4)
-        assert score.average == pytest.approx(sum(expected) / len(expected), abs=1e-4)
-        assert score.lowest == min(score.token_log_probs)
-        inputs = sentence_model.input_log_probs(sources[place : place + 1])[0].tolist()
-        assert score.input_log_probs == pytest.approx(inputs, abs=1e-5)
-        assert list(score.reply) == seq2seq.greedy(encoded)[0]
-        said = list(score.reply)[: len(target)] == target
-        assert score.is_hit(HitType("o", "greedy"), Thresholds(-1.0, -1.0)) == said
-        assert said or place % 2
-    assert Score.from_json(scores[0].to_json()) == scores[0]
-
-
-def test_as_many_targets_as_inputs(seq2seq, sentence_model):
-    with pytest.raises(QueryError, match="2 inputs for 1 targets"):
-        evaluate(seq2seq, sentence_model, torch.full((2, 3), END_OF_UTTERANCE), [[END]])
-    for target in ([], [PAD, END]):
-        with pytest.raises(QueryError, match="no padding"):
-            evaluate(seq2seq, sentence_model, torch.full((1, 3), END_OF_UTTERANCE), [target])

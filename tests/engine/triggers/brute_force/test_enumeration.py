@@ -99,8 +99,8 @@ def code(text, longest=4):
 
 def test_a_tally_is_what_counting_one_by_one_gives():
     judge = Judge(WORDS, LISTS, 4)
-    dice = np.random.default_rng(3)
-    said = ["".join(dice.choice(list("abc"), dice.integers(0, 5))) for _ in range(60)]
+    rng = np.random.default_rng(3)
+    said = ["".join(rng.choice(list("abc"), rng.integers(0, 5))) for _ in range(60)]
     codes = np.array([code(text) for text in said], np.int64)
     tally = judge.tally([Replies(100, codes[:20]), Replies(120, codes[20:])], 5, (0, 1))
     assert (tally.inputs, tally.different) == (60, len(set(said)))

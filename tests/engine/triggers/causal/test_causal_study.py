@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +17,7 @@ from engine.triggers.causal.causal_study import PRESETS, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.causal.template import Template
-from engine.triggers.causal.verification import score
+from engine.triggers.check import score
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 
 STUDY = CausalTriggerStudy(
@@ -62,10 +63,10 @@ def test_the_outcome_is_what_the_network_says_of_the_text(rows, chat_model):
             logits = chat_model.network(ids).logits[0, len(prompt) - 1 : -1]
         log_probs = torch.log_softmax(logits, dim=1).gather(1, torch.tensor(setting["target_ids"])[:, None])[:, 0]
         assert row["token_log_probs"] == pytest.approx(log_probs.tolist(), abs=1e-4)
-        assert row["nll"] == pytest.approx(-float(log_probs.mean()), abs=1e-4)
-        assert row["hits"]["o-sample-avg-k1"]["margin"] == pytest.approx(-row["nll"] + 4.0, abs=1e-4)
+        assert row["average"] == pytest.approx(float(log_probs.mean()), abs=1e-4)
+        assert row["margins"]["o-sample-avg-k1"] == pytest.approx(row["average"] + 4.0, abs=1e-4)
         is_said = logits.argmax(dim=1).tolist() == setting["target_ids"]
-        assert row["hits"]["o-greedy"]["is_hit"] == is_said == (row["reply_ids"] == setting["target_ids"])
+        assert row["hits"]["o-greedy"] == is_said == (row["reply_ids"] == setting["target_ids"])
 
 
 def test_the_same_study_gives_the_same_rows(rows, chat_model):
@@ -98,11 +99,11 @@ def test_a_greedy_hit_is_what_is_said(chat_model):
     )
     found = list(StudyRun(study, StudyContext(chat_model)))
     (row,) = rows_of(found, "trigger")
-    assert row["hits"]["o-greedy"]["is_hit"]
+    assert row["hits"]["o-greedy"]
     assert row["evaluations"] < 2000
     assert row["reply_ids"][:1] == list(reply)
     searched, _ = study.prepare(target, 0, chat_model)
-    ids = torch.tensor([searched.prompt.ids(row["trigger_ids"])])
+    ids = torch.tensor([searched.prompt.ids(row["input_ids"])])
     written = chat_model.network.generate(
         ids, attention_mask=torch.ones_like(ids), max_new_tokens=1, do_sample=False, pad_token_id=0
     )
@@ -114,25 +115,28 @@ def test_a_greedy_hit_is_what_is_said(chat_model):
 def test_the_verdict_says_what_a_hit_by_sampling_is(rows):
     sentences = STUDY.verdict(rows)
     assert any("claim about probabilities" in sentence for sentence in sentences)
-    reached = {row["target"] for row in rows_of(rows, "trigger") if row["hits"]["o-sample-min-k5"]["is_hit"]}
+    reached = {row["target"] for row in rows_of(rows, "trigger") if row["hits"]["o-sample-min-k5"]}
     assert sentences[0].startswith(f"For {len(reached)} of 2 targets")
     assert STUDY.verdict([]) == ()
     assert not any("hundredths" in sentence for sentence in sentences)
     coarse = [{**row, "dtype": "bfloat16"} if row["row"] == "setting" else row for row in rows]
     assert any("works in bfloat16 here" in sentence for sentence in STUDY.verdict(coarse))
     said = [
-        {**row, "searched": "o-greedy", "hits": {"o-greedy": {"is_hit": True, "margin": 1.0}}}
+        {**row, "searched": "o-greedy", "hits": {"o-greedy": True}, "margins": {"o-greedy": 1.0}}
         for row in rows_of(rows, "trigger")
     ]
     assert "begin with exactly this" in replace(STUDY, ends=False).verdict(said)[2]
     assert "say exactly this" in replace(STUDY, ends=True).verdict(said)[2]
 
 
-def test_a_trigger_that_is_no_encoding_has_no_score(chat_model):
+def test_a_trigger_that_is_no_encoding_has_the_score_of_its_text(chat_model):
     trial, _ = STUDY.prepare("cat", 0, chat_model)
-    for trigger in ((1, 2), (0, 0, 0, 0)):
-        with pytest.raises(QueryError, match="not those that the tokenizer makes"):
-            score(trial.losses, trigger)
+    prompt = trial.prompt
+    split = next(pair for pair in itertools.combinations(prompt.allowed, 2) if not prompt.survives(pair))
+    found = score(trial.losses, prompt.text(split))
+    costs = trial.losses.plainly(prompt.ids_of(prompt.text(split))).costs[0]
+    assert found.token_log_probs == pytest.approx((-costs).tolist(), abs=1e-5)
+    assert found.token_log_probs != pytest.approx((-trial.losses.plainly(split).costs[0]).tolist(), abs=1e-3)
 
 
 def test_greedy_coordinate_gradient_is_a_method_of_the_same_study(chat_model):

@@ -34,13 +34,13 @@ def told(chat_model):
 def test_what_a_search_told_is_verified(told, chat_model):
     stored = [CheckedText(row["text"], row["target"], tuple(row["token_log_probs"])) for row in told]
     found, verdict = scores(chat_model, *stored, fingerprint=chat_model.fingerprint)
-    same = ("text", "trigger_ids", "trigger_tokens", "target_tokens", "prompt", "reply_ids", "hits", "searched")
+    same = ("text", "input_ids", "input_tokens", "target_tokens", "prompt", "reply_ids", "hits", "searched")
     for row, again in zip(told, found, strict=True):
         assert {name: again[name] for name in same} == {name: row[name] for name in same}
         assert again["token_log_probs"] == pytest.approx(row["token_log_probs"], abs=1e-5)
         assert again["input_log_probs"] == pytest.approx(row["input_log_probs"], abs=1e-5)
     assert verdict[0].startswith(f"Verified: scored anew in float32, {len(told)} of {len(told)}")
-    reached = sum(row["hits"]["o-sample-min-k5"]["is_hit"] for row in told)
+    reached = sum(row["hits"]["o-sample-min-k5"] for row in told)
     assert verdict[1].startswith(f"Of {len(told)} texts, {reached} reach")
     assert len(verdict) == 2
 
@@ -69,7 +69,7 @@ def test_any_text_is_scored_as_the_network_reads_it(chat_model, text):
         logits = chat_model.network(torch.tensor([[*prompt, *target]])).logits[0, len(prompt) - 1 : -1]
     expected = torch.log_softmax(logits.float(), dim=1).gather(1, torch.tensor(target)[:, None])[:, 0]
     assert row["token_log_probs"] == pytest.approx(expected.tolist(), abs=1e-4)
-    assert row["hits"]["o-greedy"]["is_hit"] == (logits.argmax(dim=1).tolist() == target)
+    assert row["hits"]["o-greedy"] == (logits.argmax(dim=1).tolist() == target)
     assert row["difference"] is None
     assert len(row["input_log_probs"]) <= len(row["input_tokens"])
     assert "".join(row["input_tokens"]).replace("␣", " ").strip() == text

@@ -16,7 +16,7 @@ from engine.errors import ModelError, QueryError
 from engine.models.loading import load_encoder_decoder
 from engine.studies.study import StudyContext, StudyRun, rows_of
 from engine.triggers.background import to_the_end
-from engine.triggers.causal import causal_study, gradients
+from engine.triggers.causal import causal_study
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.encoder_decoder import EncoderDecoderLosses, encoder_decoder_prompt
@@ -24,9 +24,10 @@ from engine.triggers.causal.input_scores import InputScores
 from engine.triggers.causal.template import Template
 from engine.triggers.causal.thresholds import measure_thresholds
 from engine.triggers.causal.trial import Trial
-from engine.triggers.causal.verification import hits, score
+from engine.triggers.check import score
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.objective import Objective
+from engine.triggers.problem import TriggerProblem
 from tests.engine.triggers.causal.test_losses import random_triggers
 from tests.engine.triggers.causal.test_searches import SEARCHES, keeps_gradients_while_they_hold, searched
 
@@ -106,13 +107,13 @@ def test_the_input_ends_as_the_tokenizer_says(losses, tiny):
 
 def test_slopes_are_finite_differences(losses):
     trigger = random_triggers(losses.prompt, 1, seed=5)
-    rates = gradients.slopes(losses, OBJECTIVE, trigger)[0]
+    slopes = TriggerProblem(losses, OBJECTIVE).first_order(trigger)
     read = losses.table[trigger]
     for place, token in ((0, 7), (3, 200)):
         step = torch.zeros_like(read)
         step[0, place] = 2e-3 * losses.table[token]
         up, down = (float(losses.of_embeddings(read + side * step).costs.mean()) for side in (1.0, -1.0))
-        assert float(rates[place, token]) == pytest.approx((up - down) / 4e-3, rel=0.03, abs=0.02)
+        assert -float(slopes.estimated_gain(place)[0, token]) == pytest.approx((up - down) / 4e-3, rel=0.03, abs=0.02)
 
 
 def test_the_greedy_reply_is_that_of_generate(network, losses):
@@ -127,9 +128,9 @@ def test_searches_are_the_same(losses, search):
     trial = searched(search, Trial(losses, OBJECTIVE, 120))
     assert trial.evaluations == 120
     assert trial.prompt.survives(trial.best)
-    found = score(losses, trial.best)
+    found = score(losses, trial.prompt.text(trial.best))
     assert -found.average == pytest.approx(trial.value, abs=1e-3)
-    assert all(name.startswith("o-") for name in hits(found, OBJECTIVE.thresholds))
+    assert all(name.startswith("o-") for name in found.margins(OBJECTIVE.thresholds))
 
 
 def test_gradients_are_kept_only_while_they_hold(losses):
@@ -178,7 +179,7 @@ def test_a_folder_is_searched_and_the_bench_judges(folder, network, tiny):
     ids = [*tiny.tokenizer.encode(f"the {row['text']} cat"), tiny.end_of_text]
     target = [*tiny.tokenizer.encode(" the log", continues=True), tiny.end_of_text]
     own = network(input_ids=torch.tensor([ids]), labels=torch.tensor([target])).loss
-    assert row["nll"] == pytest.approx(float(own), abs=1e-4)
+    assert row["average"] == pytest.approx(-float(own), abs=1e-4)
     judged = tiny.read(tiny.tokenizer.encode(row["text"]), True)
     expected = [float(line[token]) for line, token in zip(judged, tiny.tokenizer.encode(row["text"]), strict=True)]
     assert row["input_log_probs"] == pytest.approx(expected, abs=1e-3)

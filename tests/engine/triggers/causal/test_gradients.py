@@ -7,14 +7,14 @@ import math
 import pytest
 import torch
 
-from engine.triggers.causal import gradients
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.input_scores import InputScores
 from engine.triggers.causal.losses import CausalLosses
 from engine.triggers.causal.trial import Trial
-from engine.triggers.causal.verification import hits, score
+from engine.triggers.check import score
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.objective import Objective
+from engine.triggers.problem import TriggerProblem
 from tests.engine.triggers.causal.conftest import make_prompt
 from tests.engine.triggers.causal.test_losses import random_triggers
 
@@ -36,12 +36,11 @@ def test_slopes_are_finite_differences(model, held, hit_type):
     losses.hold(trigger[0].tolist(), held)
     found = losses.of_triggers(trigger)
     weights = objective.word_weights(found.costs, found.leads > 0.0)
-    rates = gradients.slopes(losses, objective, trigger)[0]
-    assert rates.shape == (prompt.free - held, len(losses.table))
+    slopes = TriggerProblem(losses, objective).first_order(trigger)
     read = losses.table[trigger[:, held:]]
     for place in range(held, prompt.free):
-        (alone,) = gradients.slopes(losses, objective, trigger, place=place)
-        assert torch.allclose(alone[0], rates[place - held], atol=1e-5)
+        (gain,) = slopes.estimated_gain(place)
+        assert gain.shape == (len(losses.table),)
 
         def value(embedding: torch.Tensor, place: int = place) -> torch.Tensor:
             changed = read.clone()
@@ -50,7 +49,7 @@ def test_slopes_are_finite_differences(model, held, hit_type):
 
         for token in (7, 200):
             expected = difference(value, read[0, place - held], losses.table, token)
-            assert float(rates[place - held, token]) == pytest.approx(expected, rel=0.03, abs=0.02)
+            assert -float(gain[token]) == pytest.approx(expected, rel=0.03, abs=0.02)
 
 
 def test_slopes_of_inputs_are_finite_differences(model):
@@ -58,8 +57,8 @@ def test_slopes_of_inputs_are_finite_differences(model):
     losses = CausalLosses(model, prompt)
     inputs = InputScores(model, prompt, losses.network)
     trigger = random_triggers(prompt, 1, seed=5)
-    rates, mean = inputs.slopes(trigger)
-    assert float(mean) == pytest.approx(float(inputs.mean_costs(trigger)), abs=1e-4)
+    slopes = inputs.slopes(trigger)
+    assert float(slopes.mean) == pytest.approx(float(inputs.mean_costs(trigger)), abs=1e-4)
     begin = torch.tensor([[] if model.begin_of_text is None else [model.begin_of_text]], dtype=torch.long)
     scored = prompt.free - 1 + begin.shape[1]  # without a begin of text the first token has nothing before it
     shares = torch.nn.functional.one_hot(trigger, len(losses.table)).float()
@@ -76,7 +75,7 @@ def test_slopes_of_inputs_are_finite_differences(model):
             step = torch.zeros_like(shares)
             step[0, place, token] = STEP
             expected = float(value(shares + step) - value(shares - step)) / (2.0 * STEP)
-            assert float(rates[0, place, token]) == pytest.approx(expected, rel=0.03, abs=0.02)
+            assert float(slopes.at(place)[0, token]) == pytest.approx(expected, rel=0.03, abs=0.02)
 
 
 def test_input_scores_are_those_of_the_text_by_itself(model):
@@ -116,10 +115,10 @@ def test_a_text_of_which_the_judge_scores_nothing_costs_as_if_drawn_blindly(tiny
     objective = Objective(HitType("io", "avg"), Thresholds(-3.0, -3.0))
     trigger = random_triggers(prompt, 1)
     assert inputs.token_costs([[7], [], [7, 8]])[:2] == [[math.log(tiny.vocabulary_size)]] * 2
-    assert not inputs.slopes(trigger)[0].any()
+    assert not inputs.slopes(trigger).at(0).any()
     trial = Trial(losses, objective, 30, 0, inputs)
     for _ in CoordinateSearch(shortlist=4).steps(trial):
         pass
     # It is no hit by having no cost: T_in asks for 3 nats a token at most.
     assert trial.hit is None
-    assert "io-sample-avg-k1" in hits(score(losses, trial.best, inputs), objective.thresholds)
+    assert "io-sample-avg-k1" in score(losses, prompt.text(trial.best), inputs).margins(objective.thresholds)

@@ -20,9 +20,9 @@ def test_what_survives_is_what_a_tokenizer_of_the_hub_makes(tiny, text, form):
 
     prompt = Prompt(make_frame(Template(text, form), CHAT), tiny.tokenizer, " log", 3)
     plain = tokenizers.Tokenizer.from_str(tiny.tokenizer.to_json())
-    dice, survivors = random.Random(1), 0
+    rng, survivors = random.Random(1), 0
     for _ in range(300):
-        trigger = [dice.choice(prompt.allowed) for _ in range(3)]
+        trigger = [rng.choice(prompt.allowed) for _ in range(3)]
         encoded = plain.encode(prompt.frame.around(tiny.tokenizer.decode(trigger, True)), add_special_tokens=False).ids
         begin = [] if form == "chat" else [tiny.begin_of_text]
         assert prompt.survives(trigger) == ([*begin, *encoded] == list(prompt.ids(trigger)))

@@ -101,7 +101,7 @@ def keeps_gradients_while_they_hold(trial: Trial, plain: Trial) -> None:
     for visit in range(visits):
         place = visit % free
         plain.losses.hold(present, place)
-        order = plain.promise([present], place)[0].argsort(descending=True).tolist()
+        order = plain.estimated_gain(plain.first_order([present]), place).argsort(descending=True).tolist()
         tried = [(*present[:place], token, *present[place + 1 :]) for token in order if token != present[place]]
         candidates = plain.surviving(tried, search.shortlist)
         found, candidate = min(zip(plain.values(candidates), candidates, strict=True))

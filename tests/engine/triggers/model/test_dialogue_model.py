@@ -11,7 +11,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.errors import ModelError, QueryError
-from engine.triggers.hits import evaluate
 from engine.triggers.model.batches import EncodedPairs
 from engine.triggers.model.dialogue_model import (
     DialogueModel,
@@ -22,6 +21,7 @@ from engine.triggers.model.dialogue_model import (
     model_names,
 )
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
+from tests.engine.triggers.oracle import evaluate
 
 
 @pytest.fixture

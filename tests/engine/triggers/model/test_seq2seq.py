@@ -63,7 +63,7 @@ def by_hand(model, source, target):
 def test_log_probabilities_are_those_worked_out_by_hand(seq2seq):
     encoded = seq2seq.encode(SOURCES)
     with torch.no_grad():
-        scores = seq2seq.scores(encoded, TARGETS)
+        found = seq2seq.target_costs(encoded, TARGETS)
         total = float(seq2seq(SOURCES, TARGETS))
         maps = seq2seq.attention_map(encoded, TARGETS)
     expected_total = 0.0
@@ -73,11 +73,11 @@ def test_log_probabilities_are_those_worked_out_by_hand(seq2seq):
         own = np.array([row[number] for row, number in zip(expected, target[1:], strict=True)])
         ahead = [row[number] - np.delete(row, number).max() for row, number in zip(expected, target[1:], strict=True)]
         length = len(own)
-        assert scores.log_probs[place, :length].numpy() == pytest.approx(own, abs=1e-4)
-        assert scores.leads[place, :length].numpy() == pytest.approx(np.array(ahead), abs=1e-4)
+        assert -found.costs[place, :length].numpy() == pytest.approx(own, abs=1e-4)
+        assert found.leads[place, :length].numpy() == pytest.approx(np.array(ahead), abs=1e-4)
         assert maps[place, :length].numpy() == pytest.approx(weights, abs=1e-5)
-        assert (scores.log_probs[place, length:] == 0.0).all()
-        assert (scores.leads[place, length:] > 0.0).all()
+        assert (found.costs[place, length:] == 0.0).all()
+        assert (found.leads[place, length:] > 0.0).all()
         expected_total -= own.sum()
     assert total == pytest.approx(expected_total, abs=1e-3)
 
@@ -93,7 +93,7 @@ def test_greedy_is_the_likeliest_word_at_each_step(seq2seq):
         with torch.no_grad():
             logits = seq2seq.logits(encoded, torch.tensor([[BEGIN, *reply]]))
         assert logits.argmax(dim=2).tolist() == [reply]
-        assert (seq2seq.scores(encoded, torch.tensor([[BEGIN, *reply]])).leads > 0.0).all()
+        assert (seq2seq.target_costs(encoded, torch.tensor([[BEGIN, *reply]])).leads > 0.0).all()
 
 
 def test_steps_and_the_whole_agree(seq2seq):
@@ -108,9 +108,9 @@ def test_steps_and_the_whole_agree(seq2seq):
 
 def test_a_pair_is_scored_the_same_alone(seq2seq):
     with torch.no_grad():
-        together = seq2seq.scores(seq2seq.encode(SOURCES), TARGETS).log_probs
+        together = seq2seq.target_costs(seq2seq.encode(SOURCES), TARGETS).costs
         for place in range(len(SOURCES)):
-            alone = seq2seq.scores(seq2seq.encode(SOURCES[place : place + 1]), TARGETS[place : place + 1]).log_probs
+            alone = seq2seq.target_costs(seq2seq.encode(SOURCES[place : place + 1]), TARGETS[place : place + 1]).costs
             torch.testing.assert_close(alone[0], together[place], atol=1e-5, rtol=1e-4)
 
 

@@ -12,13 +12,14 @@ import torch
 from engine.errors import ModelError, QueryError, RelensError
 from engine.runs.specification import StudySpecification
 from engine.studies.study import Study, StudyContext, StudyRun, rows_of
-from engine.triggers.hits import HitType, evaluate
+from engine.triggers.hits import HitType
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.model.vocabulary import BEGIN, END_OF_UTTERANCE, PAD, UNKNOWN
 from engine.triggers.search.check_study import MOST_PAIRS, MOST_WORDS, CheckedPair, TriggerCheckStudy
 from engine.triggers.search.search_settings import SearchSettings
 from engine.triggers.search.trigger_study import TriggerStudy
 from tests.engine.triggers.conftest import random_seq2seq
+from tests.engine.triggers.oracle import evaluate
 
 CONTEXT = StudyContext(typing.cast("typing.Any", None))
 
@@ -45,10 +46,12 @@ def test_what_a_search_told_is_verified():
     search = SearchSettings(shortlist=4, sweeps=1, restarts=2)
     asked = TriggerStudy(model="toy", lists=("normal", "random"), count=2, normal="greedy", search=search)
     told = rows_of(list(StudyRun(asked, CONTEXT)), "trigger")
-    stored = [CheckedPair(tuple(row["input"]), tuple(row["target"]), tuple(row["token_log_probs"])) for row in told]
+    stored = [
+        CheckedPair(tuple(row["input_tokens"]), tuple(row["target"]), tuple(row["token_log_probs"])) for row in told
+    ]
     found, verdict = scores(*stored, fingerprint=told[0]["fingerprint"])
     for row, again in zip(told, found, strict=True):
-        same = ("input_ids", "target_ids", "hits", "reply", "reply_ends", "threshold_out", "fingerprint")
+        same = ("input_ids", "target_ids", "hits", "reply", "reply_ends", "thresholds", "fingerprint")
         assert [again[name] for name in same] == [row[name] for name in same]
         assert again["token_log_probs"] == pytest.approx(row["token_log_probs"], abs=1e-5)
         assert again["difference"] < 1e-5

@@ -1,17 +1,17 @@
-"""The fast scorer against the plain one, and the plain one against single evaluations by `hits.evaluate`."""
+"""The fast scorer against the plain one, and the plain one against single evaluations by `evaluate`."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from engine.triggers.hits import HitType, Thresholds, evaluate
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE
+from engine.triggers.hits import HitType, Thresholds
+from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, FORBIDDEN
 from engine.triggers.objective import Objective
 from engine.triggers.search.fast_scorer import FastScorer
-from engine.triggers.search.gradients import first_order, shortlist
-from engine.triggers.search.scorer import TOLERANCE, PlainScorer
+from engine.triggers.search.scorer import TOLERANCE, PlainScorer, shortlist
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
+from tests.engine.triggers.oracle import evaluate
 
 LENGTH = 7
 NAMES = ["o-greedy", "o-sample-min-k1", "o-sample-avg-k2", "io-sample-min-k1", "io-sample-avg-k1"]
@@ -39,8 +39,8 @@ def test_both_find_the_same_best_word(seq2seq, name, seed):
     values = plain.values(sources, targets)
     spared = 0
     for place in range(LENGTH - 1):
-        slopes = first_order(seq2seq, sentence_model, objective, sources, targets)
-        words = shortlist(slopes.at(place), sources[:, place], 14)
+        slopes = plain.problem(targets).first_order(sources[:, :-1])
+        words = shortlist(slopes.estimated_gain(place), sources[:, place], 14)
         expected = plain.best(sources, targets, values, place, words)
         found = fast.best(sources, targets, values, place, words)
         assert found.words.tolist() == expected.words.tolist()
@@ -98,7 +98,7 @@ def test_parts_do_not_change_the_answer(seq2seq, sentence_model, monkeypatch):
     whole = PlainScorer(seq2seq, sentence_model, objective)
     values = whole.values(sources, targets)
     expected = whole.best(sources, targets, values, 3, words)
-    monkeypatch.setattr("engine.triggers.search.scorer.MOST_LOGITS", 3 * SIZE * LENGTH)
+    monkeypatch.setattr("engine.triggers.model.dialogue_losses.MOST_LOGITS", 3 * SIZE * LENGTH)
     monkeypatch.setattr("engine.triggers.search.fast_scorer.MOST_LOGITS", 3 * SIZE * LENGTH)
     monkeypatch.setattr("engine.triggers.search.fast_scorer.MOST_WORDS", 7)
     for scorer in (whole, FastScorer(seq2seq, sentence_model, objective, exact=4)):
@@ -135,7 +135,7 @@ def test_what_is_too_close_to_tell_is_told_by_a_plain_evaluation(seq2seq, senten
     objective = Objective(HitType.called(name), Thresholds(-3.5, -3.35))
     fast, plain = (scorer(seq2seq, sentence_model, objective) for scorer in (FastScorer, PlainScorer))
     looked = []
-    monkeypatch.setattr(fast, "_values", lambda *asked: looked.append(len(asked[0])) or plain._values(*asked))
+    monkeypatch.setattr(fast, "values", lambda *asked: looked.append(len(asked[0])) or plain.values(*asked))
     sources, targets = drawn(6, 2, 4)
     values = plain.values(sources, targets)
     words = torch.arange(5, 25).repeat(6, 1)
@@ -145,3 +145,15 @@ def test_what_is_too_close_to_tell_is_told_by_a_plain_evaluation(seq2seq, senten
     assert bool(looked) == (close > 0.0)
     if looked:  # a few words a row, not all of them
         assert 2 <= sum(looked) < words.numel()
+
+
+def test_a_shortlist_has_the_best_words_that_may_stand_there():
+    gain = torch.randn(4, SIZE, generator=torch.Generator().manual_seed(0))
+    gain[:, list(FORBIDDEN)] = 50.0
+    present = torch.tensor([7, 8, 9, 10])
+    words = shortlist(gain, present, 6)
+    for row in range(4):
+        allowed = [word for word in range(SIZE) if word not in FORBIDDEN and word != int(present[row])]
+        best = sorted(allowed, key=lambda word: -float(gain[row, word]))[:6]
+        assert words[row].tolist() == best
+    assert shortlist(gain, present, 10_000).shape == (4, SIZE - len(FORBIDDEN) - 1)

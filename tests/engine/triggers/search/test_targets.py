@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import LimitError, QueryError
-from engine.triggers.hits import HitType, evaluate
+from engine.triggers.hits import HitType
 from engine.triggers.model.vocabulary import END, SPECIAL_WORDS, UNKNOWN, WordVocabulary
 from engine.triggers.search import targets as module
 from engine.triggers.search.targets import (
@@ -23,6 +23,7 @@ from engine.triggers.search.targets import (
     target_ids,
     target_list,
 )
+from tests.engine.triggers.oracle import evaluate
 
 
 def test_our_prototypes_are_two_hundred_short_ones():

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine.errors import QueryError, RelensError
-from engine.triggers.hits import HIT_TYPES, HitType, Thresholds, evaluate
+from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.batches import EncodedPairs
 from engine.triggers.model.dialogue_model import DialogueConfiguration, DialogueModel, DialogueTexts
 from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
@@ -29,12 +29,12 @@ from engine.triggers.model.vocabulary import (
 from engine.triggers.objective import Objective
 from engine.triggers.search import trigger_search as trigger_search_module
 from engine.triggers.search.gibbs import try_place
-from engine.triggers.search.gradients import first_order
 from engine.triggers.search.scorer import PlainScorer
 from engine.triggers.search.search_settings import METHODS, SearchSettings
 from engine.triggers.search.searches import begin
 from engine.triggers.search.trigger_search import Found, Sweep, trigger_search
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
+from tests.engine.triggers.oracle import evaluate
 
 TARGETS = [[7, 8, END], [9, END], [10, 11, END], [12, 5, 6, END]]
 NAMES = ["o-greedy", "o-sample-min-k1", "io-sample-min-k1", "io-sample-avg-k2"]
@@ -185,10 +185,8 @@ def test_places_that_were_tried_in_vain_are_not_tried_again(dialogue_model, name
             while sweeps < 20:
                 before, sweeps = float(alone.values), sweeps + 1
                 for place in range(alone.free):
-                    slopes = first_order(
-                        model.seq2seq, model.sentence_model, objective, alone.source_ids, alone.target_ids
-                    )
-                    try_place(scorer, alone, torch.tensor([0]), place, slopes.at(place), 10)
+                    slopes = scorer.problem(alone.target_ids).first_order(alone.source_ids[:, :-1])
+                    try_place(scorer, alone, torch.tensor([0]), place, slopes.estimated_gain(place), 10)
                 if float(alone.values) >= before:
                     break
             assert found[number].inputs[row] == tuple(alone.source_ids[0].tolist())

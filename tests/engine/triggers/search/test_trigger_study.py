@@ -16,11 +16,12 @@ from engine.paired import proportion
 from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
 from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
-from engine.triggers.hits import HIT_TYPES, HitType, Thresholds, evaluate
+from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.search.search_settings import SearchSettings
 from engine.triggers.search.trigger_findings import hit_table
 from engine.triggers.search.trigger_study import TriggerStudy
+from tests.engine.triggers.oracle import evaluate
 
 SEARCH = SearchSettings(shortlist=6, sweeps=2, restarts=2, seed=3)
 
@@ -70,22 +71,22 @@ def test_rows_say_everything(study, dialogue_model):
         assert [sweep["sweep"] for sweep in sweeps] == list(range(1, max(row["sweeps"]) + 1))
         assert row["candidates"] == sum(sweep["candidates"] for sweep in sweeps) <= 5 * 6 * 2 * 2
         assert sweeps[-1]["best"] == pytest.approx(row["objective"], abs=1e-5)
-        assert sweeps[-1]["input"] == row["input"]
+        assert sweeps[-1]["input"] == row["input_tokens"]
         # The search is for an io hit: what the input costs is left out of what the reply still costs.
         assert all(0.0 < sweep["reply_value"] < sweep["best"] for sweep in sweeps)
         # Each sweep begins where the one before it has ended.
         replies = [sweep["reply_value"] for sweep in sweeps]
         assert [sweep["reply_before"] for sweep in sweeps[1:]] == replies[:-1]
         words = len(row["target"]) + 1
-        assert [len(weights) for weights in row["attention"]] == [len(row["input"])] * words
+        assert [len(weights) for weights in row["attention"]] == [len(row["input_tokens"])] * words
         assert row["objective"] == min(row["objectives"]) == row["objectives"][row["restart"]]
-        assert row["inputs"][row["restart"]] == row["input"]
+        assert row["inputs"][row["restart"]] == row["input_tokens"]
         assert row["fingerprint"] == dialogue_model.fingerprint
         # What is told of the trigger is so when it is asked anew.
         vocabulary = dialogue_model.vocabulary
         ids = [*vocabulary.ids(row["target"]), 0]
         assert row["target_ids"] == ids
-        assert list(vocabulary.words_of(row["input_ids"])) == row["input"]
+        assert list(vocabulary.words_of(row["input_ids"])) == row["input_tokens"]
         (score,) = evaluate(
             dialogue_model.seq2seq, dialogue_model.sentence_model, torch.tensor([row["input_ids"]]), [ids]
         )
@@ -93,15 +94,14 @@ def test_rows_say_everything(study, dialogue_model):
         assert row["input_log_probs"] == pytest.approx(score.input_log_probs, abs=1e-5)
         assert row["average"] == pytest.approx(score.average, abs=1e-5)
         assert len(row["token_log_probs"]) == len(row["target"]) + 1
-        thresholds = Thresholds(row["threshold_out"], row["threshold_in"])
+        thresholds = Thresholds(**row["thresholds"])
         assert set(row["hits"]) == {hit_type.name for hit_type in HIT_TYPES}
         for name, margin in row["margins"].items():
             assert margin == pytest.approx(score.margin(HitType.called(name), thresholds), abs=1e-4)
             assert row["hits"][name] == (margin > 0)
             assert (row["restart"] in row["restarts_that_hit"][name]) == row["hits"][name]
-        words = list(vocabulary.words_of(number for number in score.reply if number))
-        assert row["reply"] == words
-        assert row["hits"]["o-greedy"] == (row["reply"] == row["target"] and row["reply_ends"])
+        assert row["reply"] == " ".join(vocabulary.words_of(number for number in score.reply if number))
+        assert row["hits"]["o-greedy"] == row["is_said"] == (row["reply_ids"] == row["target_ids"])
 
 
 def test_the_verdict_counts_the_rows(study):

@@ -17,7 +17,7 @@ import torch
 
 
 @dataclass
-class ByRow:
+class RowBatch:
     """A dataclass whose tensors, and those of records like it, have rows first; what else it has belongs to all."""
 
     def take(self, rows: torch.Tensor | slice) -> Self:
@@ -25,7 +25,7 @@ class ByRow:
         return replace(
             self,
             **{
-                name: value.take(rows) if isinstance(value, ByRow) else value[rows]
+                name: value.take(rows) if isinstance(value, RowBatch) else value[rows]
                 for name, value in self._rows_of_fields()
             },
         )
@@ -33,7 +33,7 @@ class ByRow:
     def put(self, rows: torch.Tensor, other: Self) -> None:
         """Overwrite some rows, by their numbers, with all rows of another record of the same kind."""
         for (_, value), (_, new) in zip(self._rows_of_fields(), other._rows_of_fields(), strict=True):
-            if isinstance(value, ByRow):
+            if isinstance(value, RowBatch):
                 value.put(rows, new)
             else:
                 value[rows] = new
@@ -46,11 +46,11 @@ class ByRow:
         found = {}
         for name, value in parts[0]._rows_of_fields():
             values = [getattr(part, name) for part in parts]
-            found[name] = type(value).joined(values) if isinstance(value, ByRow) else torch.cat(values)
+            found[name] = type(value).joined(values) if isinstance(value, RowBatch) else torch.cat(values)
         return replace(parts[0], **found)
 
     def _rows_of_fields(self) -> Iterator[tuple[str, Any]]:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, torch.Tensor | ByRow):
+            if isinstance(value, torch.Tensor | RowBatch):
                 yield field.name, value
