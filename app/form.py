@@ -26,11 +26,11 @@ from engine.query import (
     Exclude,
     Limits,
     Query,
-    Record,
     Sampling,
     ShortestPath,
     Traversal,
 )
+from engine.record import Record
 from engine.runs.ceilings import CEILINGS
 from engine.runs.specification import SearchSpecification
 from engine.setting import Declared, declared

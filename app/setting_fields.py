@@ -30,7 +30,7 @@ import streamlit as st
 
 from app.form import one_line
 from engine.errors import LimitError, QueryError, RelensError
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Declared, declared, settings_of
 
 _Record = TypeVar("_Record", bound=Record)

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from engine.command_line.parser import BEST_MATCHES
 from engine.language.group_names import group_names
-from engine.query import Boundary, Distribution, Encoding, Limits, Query, Record, Sampling, ShortestPath
+from engine.query import Boundary, Distribution, Encoding, Limits, Query, Sampling, ShortestPath
+from engine.record import Record
 from engine.runs.specification import SearchSpecification
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from app.narrative import duration_text
 from engine.counted import counted
 from engine.runs.records import RunRecord
-from engine.studies.study import DONE, ROW
+from engine.studies.rows import DONE, ROW
 
 
 def fraction_done(run: RunRecord) -> float:

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import FEWEST_EXPECTED, Estimate
 
 Table = Sequence[Sequence[float]] | npt.NDArray[np.floating] | npt.NDArray[np.integer]

@@ -20,8 +20,9 @@ from engine.errors import QueryError, RelensError, StoppedError
 from engine.models.batching import BatchSizer
 from engine.models.scoring import ScoringCounts
 from engine.polling import Polled
-from engine.query import Limits, Query, Record, ShortestPath, Traversal
+from engine.query import Limits, Query, ShortestPath, Traversal
 from engine.query_execution import QueryExecution, begins
+from engine.record import Record
 from engine.tokens.compiled import Compiler, compile_query
 from engine.traversal.results import Match, Progress
 from engine.traversal.scheduler import Beginning, Scheduler

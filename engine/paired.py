@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
 
 #: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.

@@ -10,15 +10,12 @@ JSON: a query is stored with its run, put in a link and sent to another process.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
-import types
-import typing
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from engine.errors import QueryError
+from engine.record import Record
 from engine.setting import Setting, check_settings
 
 
@@ -42,112 +39,6 @@ class Boundary(enum.StrEnum):
 
     TOKEN = "token"
     FREE = "free"
-
-
-class Record:
-    """JSON for frozen dataclasses: `to_json` gives plain dictionaries, `from_json` checks what it reads.
-
-    A record with a `kind` says so in its JSON, which is how one of several is told from the others.
-    """
-
-    kind: ClassVar[str] = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The record as dictionaries, lists, strings and numbers."""
-        values = {
-            item.name: _plain(getattr(self, item.name))
-            for item in dataclasses.fields(self)  # type: ignore[arg-type]
-        }
-        return {"kind": self.kind, **values} if self.kind else values
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The record back from `to_json`; fields that are missing take their defaults.
-
-        Raises `QueryError` for a field that is unknown or of the wrong type.
-        """
-        if not isinstance(data, Mapping):
-            raise QueryError(f"{cls.__name__} is described by a JSON object, not by {type(data).__name__}.")
-        if cls.kind:
-            data = {name: value for name, value in data.items() if name != "kind"}
-        hints = _field_types(cls)
-        known = {item.name for item in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        unknown = sorted(set(data) - known)
-        if unknown:
-            raise QueryError(f"{cls.__name__} has no field called {unknown[0]!r}.")
-        values = {name: _typed(hints[name], value, f"{cls.__name__}.{name}") for name, value in data.items()}
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise QueryError(f"{cls.__name__} is incomplete: {error}.") from error
-
-
-#: The types of each record's fields, looked up once: a graph has thousands of records.
-_FIELD_TYPES: dict[type, dict[str, Any]] = {}
-
-
-def _field_types(record: type) -> dict[str, Any]:
-    if record not in _FIELD_TYPES:
-        _FIELD_TYPES[record] = typing.get_type_hints(record)
-    return _FIELD_TYPES[record]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Record):
-        return value.to_json()
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return value
-
-
-def _typed(hint: Any, value: Any, where: str) -> Any:
-    """`value` as the type `hint`; only the shapes that the records here use."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, types.UnionType):
-        if value is None and type(None) in arguments:
-            return None
-        inner = [argument for argument in arguments if argument is not type(None)]
-        return _typed(inner[0] if len(inner) == 1 else _of_kind(inner, value, where), value, where)
-    if origin is Literal:
-        if value not in arguments:
-            raise QueryError(f"{where} must be one of {', '.join(map(repr, arguments))}, not {value!r}.")
-        return value
-    if origin is tuple:
-        if not isinstance(value, (list, tuple)):
-            raise QueryError(f"{where} must be a list, not {type(value).__name__}.")
-        return tuple(_typed(arguments[0], item, where) for item in value)
-    if origin is dict:
-        if not isinstance(value, Mapping):
-            raise QueryError(f"{where} must be a JSON object, not {type(value).__name__}.")
-        return {str(name): _typed(arguments[1], item, f"{where}[{name!r}]") for name, item in value.items()}
-    if hint is float and type(value) in (int, float):
-        return float(value)
-    if isinstance(hint, type) and issubclass(hint, Record):
-        return hint.from_json(value)
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        try:
-            return hint(value)
-        except ValueError:
-            names = ", ".join(repr(member.value) for member in hint)
-            raise QueryError(f"{where} must be one of {names}, not {value!r}.") from None
-    if isinstance(hint, type) and type(value) is hint:
-        return value
-    raise QueryError(f"{where} must be of type {getattr(hint, '__name__', hint)}, not {type(value).__name__}.")
-
-
-def _of_kind(records: Sequence[type[Record]], value: Any, where: str) -> type[Record]:
-    """Which of several records `value` describes, by its kind; without one, the first."""
-    if not isinstance(value, Mapping):
-        raise QueryError(f"{where} must be a JSON object, not {type(value).__name__}.")
-    kind = value.get("kind", records[0].kind)
-    for record in records:
-        if record.kind == kind:
-            return record
-    raise QueryError(f"{where} is one of {', '.join(repr(record.kind) for record in records)}, not {kind!r}.")
 
 
 #: Settings that traversals and studies share.

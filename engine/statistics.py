@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from engine.query import Record
+from engine.record import Record
 
 #: Cells that expect fewer draws than this are pooled in `goodness_of_fit`.
 FEWEST_EXPECTED = 5.0

@@ -23,7 +23,9 @@ from app.text import as_html, as_markdown
 from engine.counted import counted
 from engine.runs.records import MOST_ROWS, RunRecord
 from engine.runs.specification import StudySpecification
-from engine.studies.study import Study, current_rows, done_units
+from engine.studies.catalogue import RowFindings
+from engine.studies.rows import current_rows, done_units
+from engine.studies.study import Findings, Study
 
 _FILES: tuple[tuple[StudyFormat, str, str], ...] = (
     ("csv", "CSV", "text/csv"),
@@ -35,9 +37,10 @@ _FIRST = 2
 
 @dataclass(frozen=True, eq=False)
 class StudyFound:
-    """What the rows of a run say."""
+    """What the rows of a run say, and what the page makes of it."""
 
     run_id: str
+    findings: Findings
     verdict: tuple[str, ...]
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
@@ -50,17 +53,18 @@ def remembered_findings(view: StudyView, study: Study, found: RunRows, switches:
     """
 
     def find() -> StudyFound:
-        rows = counting_rows(found)
-        verdict = study.verdict(rows) if done_units(rows) else ()
+        findings = found.remember("findings", lambda: study.findings(found.rows))
+        given = findings.rows if isinstance(findings, RowFindings) else findings
+        verdict = study.verdict(found.rows) if done_units(found.rows) else ()
         return StudyFound(
-            found.run_id, tuple(verdict), tuple(view.figures(rows, study)), tuple(view.tables(rows, study))
+            found.run_id, given, verdict, tuple(view.figures(given, study)), tuple(view.tables(given, study))
         )
 
     return found.remember(("study", switches), find)
 
 
 def counting_rows(found: RunRows) -> Rows:
-    """The rows of a study that count (`engine.studies.study.current_rows`)."""
+    """The rows of a study that count (`engine.studies.rows.current_rows`)."""
     return found.remember("current rows", lambda: current_rows(found.rows))
 
 

@@ -16,7 +16,6 @@ from app.charts import BLUE, GREEN, ORANGE, RED
 from app.components.messages import show_error, show_warning
 from app.components.run_panel import device_line
 from app.components.study_findings import (
-    counting_rows,
     downloads,
     findings,
     remembered_findings,
@@ -110,7 +109,7 @@ def _findings(
     findings(shown)
     downloads(services, view, run, specification, found, shown)
     show_figures(services, view, run, specification.study, shown)
-    waits = view.draw_details(services, run, specification.study, counting_rows(found))
+    waits = view.draw_details(services, run, specification.study, shown.findings)
     show_tables(shown)
     return waits
 

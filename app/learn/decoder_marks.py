@@ -16,7 +16,7 @@ from app.narrative import probability_text
 from engine.counted import counted
 from engine.pictures.graphs import Graph
 from engine.studies.decoder_view import LEFT, PATH
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import pandas as pd
 from app.drawing import ArcName, Marks, arc_name
 from engine.runs.preview import Graph, GraphArc
 from engine.studies.replay import AUTOMATON, END, ROUND
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 
 #: Between the tokens of a path.
 BETWEEN = " · "

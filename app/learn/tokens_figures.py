@@ -16,7 +16,7 @@ from engine.paired import proportion
 from engine.percent import percent
 from engine.studies.encodings import BATCH, ENCODING, EXAMPLE
 from engine.studies.encodings_findings import PAPER, EncodingsFindings, encodings_findings
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -7,7 +7,7 @@ from app.narrative import duration_text, estimate_text
 from app.studies.brute_force_tables import LIST_LABELS
 from app.studies.dialogue_charts import running_mean
 from app.studies.view import Figure, Rows
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.triggers.brute_force.findings import ListHits
 from engine.triggers.brute_force.rows import STEP
 

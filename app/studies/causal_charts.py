@@ -14,7 +14,7 @@ from app.tables import shown_text
 from app.text import shortened
 from engine.counted import counted
 from engine.studies.masking import Masker
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.triggers.causal.causal_study import BETTER, SETTING, TRIGGER, CausalTriggerStudy
 from engine.triggers.score_row import ScoreRow
 

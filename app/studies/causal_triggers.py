@@ -26,7 +26,8 @@ from engine.paired import proportion
 from engine.percent import percent
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.causal.causal_study import TRIGGER, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient

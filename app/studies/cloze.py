@@ -19,7 +19,8 @@ from engine.runs.study_checks import Checked
 from engine.studies.cloze import ANSWER, LABELS, ClozeStudy
 from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult, cloze_findings
 from engine.studies.passages import can_be_an_answer
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 
 #: Characters of a passage that are shown, counted from its end, which is where the answer is asked for.
 _SHOWN = 160

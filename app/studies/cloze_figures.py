@@ -35,7 +35,7 @@ from app.text import shortened, visible
 from engine.counted import counted
 from engine.studies.cloze import ANSWER, LABELS
 from engine.studies.cloze_findings import Comparison, VariantResult, WordShare, is_counted
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 
 #: Characters of a line of a label beside a bar, for a narrow screen.
 _LABEL_WIDTH = 25

@@ -13,7 +13,7 @@ from typing import Any
 from app.charts import FROM_ZERO, GREY, STYLES, Style, bars, chart, dots, line
 from app.narrative import duration_text
 from app.studies.view import Figure, Rows
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.triggers.model.training_study import EPOCH, MODEL, REPLIES, SENTENCES, STEP
 
 LABELS = {REPLIES: "answers", SENTENCES: "sentences"}

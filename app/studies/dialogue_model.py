@@ -19,7 +19,8 @@ from app.studies.own_models import page_link
 from app.studies.text_source import BUILT_IN, UPLOADED, file_field, source_field
 from app.studies.view import Figure, Rows, StudyView, Table
 from engine.percent import percent
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.model.corpus import Form, read_corpus
 from engine.triggers.model.model_list import model_names
 from engine.triggers.model.training_study import EPOCH, MODEL, DialogueModelStudy

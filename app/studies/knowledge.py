@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,19 +12,11 @@ import streamlit as st
 from app.glossary import term
 from app.narrative import log_probability_text, probability_text
 from app.setting_fields import SettingFields, all_fields
-from app.studies.knowledge_figures import choices_figure, matches_figure, places_figure, ranking_of
-from app.studies.view import Figure, Rows, StudyView, Table
+from app.studies.knowledge_figures import choices_figure, matches_figure, places_figure
+from app.studies.view import Figure, StudyView, Table
 from app.text import visible
-from engine.studies.knowledge import (
-    CHOICE,
-    CONTINUATION,
-    MATCH,
-    KnowledgeFindings,
-    KnowledgeStudy,
-    contains_answer,
-    knowledge_findings,
-)
-from engine.studies.study import Study, rows_of
+from engine.studies.knowledge import Choice, Continuation, KnowledgeStudy, RankedAnswer, contains_answer
+from engine.studies.knowledge_findings import KnowledgeFindings
 
 #: What one may ask for on a page that others use too.
 MOST_CHARACTERS, MOST_MATCHES, MOST_EXPANSIONS, MOST_CONTINUATION = 10_000, 10_000, 100_000, 256
@@ -55,7 +47,7 @@ _WAYS_HELP = {
 }
 
 
-class KnowledgeView(StudyView):
+class KnowledgeView(StudyView[KnowledgeStudy, KnowledgeFindings]):
     """See `app.studies.view`."""
 
     kind = "knowledge"
@@ -66,115 +58,97 @@ class KnowledgeView(StudyView):
     )
     notice = ""
 
-    def settings(self, study: Study) -> Study:
+    def settings(self, study: KnowledgeStudy) -> KnowledgeStudy:
         """See `StudyView`."""
         with all_fields():
-            return _settings(study if isinstance(study, KnowledgeStudy) else KnowledgeStudy())
+            return _settings(study)
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+    def figures(self, findings: KnowledgeFindings, study: KnowledgeStudy) -> list[Figure]:
         """The structured query, the choices, and how the probability of the answers falls off."""
-        findings = _findings(rows, study)
         figures = []
-        matches = rows_of(rows, MATCH)
-        if matches or ranking_of(rows):
-            figures.append(matches_figure(rows, findings))
+        if findings.matches or findings.ranking:
+            figures.append(matches_figure(findings))
         if findings.choices:
-            figures.append(choices_figure(rows, findings))
-        if len(matches) > 1:
-            figures.append(places_figure(rows))
+            figures.append(choices_figure(findings))
+        if len(findings.matches) > 1:
+            figures.append(places_figure(findings))
         return figures
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
+    def tables(self, findings: KnowledgeFindings, study: KnowledgeStudy) -> list[Table]:
         """The three ways side by side, the free response, the choices, the matches of the structured query."""
-        findings = _findings(rows, study)
-        tables = [_ways_table(findings)] if _ways(findings) else []
-        for row in rows_of(rows, CONTINUATION):
-            tables.append(_free_table(row["text"], row["tokens"], row["has_truth"], _distractors(rows, study)))
-        if choices := sorted(rows_of(rows, CHOICE), key=lambda row: -row["share"]):
-            tables.append(_choices_table(choices))
-        if matches := sorted(rows_of(rows, MATCH), key=lambda row: row["rank"]):
-            tables.append(_matches_table(matches))
+        tables = []
+        if ways := list(_ways(findings)):
+            frame = pd.DataFrame(ways, columns=list(_WAYS_HELP))
+            tables.append(Table("One question, three ways", frame, _WAYS_HELP))
+        if findings.continuation:
+            tables.append(_free_table(findings.continuation, findings.distractors))
+        if findings.choices:
+            tables.append(_choices_table(findings.choices))
+        if findings.matches:
+            tables.append(_matches_table(findings.matches))
         return tables
 
 
-def _findings(rows: Rows, study: Study) -> KnowledgeFindings:
-    """The findings of the rows; the truth is that of the study where no row of a choice has told it yet."""
-    findings = knowledge_findings(rows)
-    if findings.truth is None and isinstance(study, KnowledgeStudy):
-        return KnowledgeFindings(**(vars(findings) | {"truth": study.truth}))
-    return findings
-
-
-def _distractors(rows: Rows, study: Study) -> list[str]:
-    told = [str(row["text"]) for row in rows_of(rows, CHOICE) if not row["is_truth"]]
-    return told or (list(study.distractors) if isinstance(study, KnowledgeStudy) else [])
-
-
-def _ways(findings: KnowledgeFindings) -> list[tuple[str, str, str, str]]:
-    """(way, what comes first, whether it is right, what it tells) of each way that was gone."""
-    ways = []
-    if findings.chosen is not None:
-        right = "yes" if findings.chosen == findings.truth else "no"
-        told = f"It had only {findings.choices} answers to choose from, and these were shown to it."
-        ways.append(("Multiple choice", findings.chosen, right, told))
-    if findings.continuation is not None:
-        right = "yes" if findings.has_truth else "not in these words"
-        ways.append(("Free response", findings.continuation.strip(), right, "The answer may take any form, or none."))
-    if findings.best is not None:
-        right = "yes" if findings.best == findings.truth else "no"
-        if findings.rank:
-            told = f"The right one comes in place {findings.rank:,}."
-        elif findings.rank_at_least:
-            told = f"The right one comes in place {findings.rank_at_least:,} at the earliest."
+def _ways(findings: KnowledgeFindings) -> Iterator[tuple[str, str, str, str]]:
+    """(way, its first answer, whether it is right, what the way shows) of each way that is done."""
+    if chosen := findings.chosen:
+        comment = f"It had only {len(findings.choices)} answers to choose from, and these were shown to it."
+        yield "Multiple choice", _shown(chosen.text), "yes" if chosen.is_truth else "no", comment
+    if free := findings.continuation:
+        right = "yes" if free.has_truth else "not in these words"
+        yield "Free response", _shown(free.text.strip()), right, "The answer may take any form, or none."
+    if best := findings.best:
+        if findings.ranking is None:
+            comment = "The search for the right one goes on."
+        elif findings.ranking.rank:
+            comment = f"The right one comes in place {findings.ranking.rank:,}."
         else:
-            told = "The place of the right one is still being looked for."
-        ways.append(("Structured query", findings.best, right, told))
-    return ways
+            comment = f"The right one comes in place {findings.rank_at_least:,} at the earliest."
+        yield "Structured query", _shown(best.text), "yes" if best.is_truth else "no", comment
 
 
-def _ways_table(findings: KnowledgeFindings) -> Table:
-    ways = [(way, visible(first, spaces=False), right, told) for way, first, right, told in _ways(findings)]
-    return Table("One question, three ways", pd.DataFrame(ways, columns=list(_WAYS_HELP)), _WAYS_HELP)
-
-
-def _free_table(text: str, tokens: int, has_truth: bool, distractors: Sequence[str]) -> Table:
-    wrong = [visible(answer, spaces=False) for answer in distractors if contains_answer(text, answer)]
+def _free_table(free: Continuation, distractors: Sequence[str]) -> Table:
+    wrong = [_shown(answer) for answer in distractors if contains_answer(free.text, answer)]
     line = {
-        "The model goes on": visible(text.strip(" "), spaces=False),
-        "Right answer in it": "yes" if has_truth else "not in these words",
+        "The model goes on": _shown(free.text.strip(" ")),
+        "Right answer in it": "yes" if free.has_truth else "not in these words",
         "Wrong answers in it": " · ".join(wrong) or "none",
-        "Tokens": tokens,
+        "Tokens": free.tokens,
     }
     return Table("Free response", pd.DataFrame([line]), _FREE_HELP)
 
 
-def _choices_table(choices: Sequence[Any]) -> Table:
+def _choices_table(choices: Sequence[Choice]) -> Table:
     table = {
-        "Choice": [_marked(row) for row in choices],
-        "Share": [probability_text(row["share"]) for row in choices],
+        "Choice": [_marked(choice) for choice in choices],
+        "Share": [probability_text(choice.share) for choice in choices],
         **_probabilities(choices),
     }
     return Table("Choices", pd.DataFrame(table), _CHOICES_HELP)
 
 
-def _matches_table(matches: Sequence[Any]) -> Table:
+def _matches_table(matches: Sequence[RankedAnswer]) -> Table:
     table = {
-        "Place": [row["rank"] for row in matches],
-        "Answer": [_marked(row) for row in matches],
+        "Place": [match.rank for match in matches],
+        "Answer": [_marked(match) for match in matches],
         **_probabilities(matches),
     }
     return Table("Answers of the structured query", pd.DataFrame(table), _MATCHES_HELP)
 
 
-def _probabilities(rows: Sequence[Any]) -> dict[str, list[Any]]:
+def _probabilities(answers: Sequence[Choice | RankedAnswer]) -> dict[str, list[Any]]:
     return {
-        "Probability": [log_probability_text(row["log_prob"]) for row in rows],
-        "log P": [round(row["log_prob"], 4) if math.isfinite(row["log_prob"]) else None for row in rows],
+        "Probability": [log_probability_text(answer.log_prob) for answer in answers],
+        "log P": [round(answer.log_prob, 4) if math.isfinite(answer.log_prob) else None for answer in answers],
     }
 
 
-def _marked(row: Any) -> str:
-    return f"{'✓ ' if row['is_truth'] else ''}{visible(row['text'], spaces=False)}"
+def _marked(answer: Choice | RankedAnswer) -> str:
+    return f"{'✓ ' if answer.is_truth else ''}{_shown(answer.text)}"
+
+
+def _shown(text: str) -> str:
+    return visible(text, spaces=False)
 
 
 def _settings(study: KnowledgeStudy) -> KnowledgeStudy:

@@ -5,22 +5,22 @@
      ...
     13  ✓ February 22, 1732     ▨▨▨            the truth, wherever it stands, with its place
 
-Pure functions of rows. The truth is told by a mark in its label and by hatching, not by its colour alone.
+Pure functions of the findings. The truth has a mark in its label and by hatching, not by its colour alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from app.charts import BLUE, ORANGE, Chart, Style, bars, chart, dots, level, line, powers
 from app.narrative import log_probability_text, probability_text
-from app.studies.view import Figure, Rows
+from app.studies.view import Figure
 from app.text import shortened, visible
 from engine.counted import counted
-from engine.studies.knowledge import CHOICE, MATCH, RANKING, KnowledgeFindings
-from engine.studies.study import rows_of
+from engine.studies.knowledge import Choice, RankedAnswer
+from engine.studies.knowledge_findings import KnowledgeFindings
 
 #: Matches that are drawn as bars; the truth is drawn besides where it is none of them.
 SHOWN = 12
@@ -28,56 +28,53 @@ SHOWN = 12
 _SMALLEST = -700.0
 
 
-def choices_figure(rows: Rows, findings: KnowledgeFindings) -> Figure:
+def choices_figure(findings: KnowledgeFindings) -> Figure:
     """The share of each choice among all of them, the likeliest first."""
-    choices = sorted(rows_of(rows, CHOICE), key=lambda row: -row["share"])
-    answers = [(_label(row), float(row["share"]), probability_text(row["share"]), row["is_truth"]) for row in choices]
-    if findings.chosen == findings.truth:
-        said = f"Among {findings.choices} choices the model prefers the right one, {_quoted(findings.truth)}."
+    choices, chosen = findings.choices, findings.choices[0]
+    answers = [(_label(choice), choice.share, probability_text(choice.share), choice.is_truth) for choice in choices]
+    if chosen.is_truth:
+        sentence = f"Among {len(choices)} choices the model prefers the right one, {_quoted(chosen.text)}."
     else:
-        said = (
-            f"Among {findings.choices} choices the model prefers {_quoted(findings.chosen)}, which is wrong; the right"
-            f" one has {probability_text(findings.truth_share or 0.0)} of the probability."
+        share = findings.true_choice.share if findings.true_choice else 0.0
+        sentence = (
+            f"Among {len(choices)} choices the model prefers {_quoted(chosen.text)}, which is wrong; the right"
+            f" one has {probability_text(share)} of the probability."
         )
     drawn = _bars(answers, "the choices", {"title": "Share of the probability of all choices", "tickformat": ".0%"})
-    return Figure("Multiple choice", said, drawn)
+    return Figure("Multiple choice", sentence, drawn)
 
 
-def matches_figure(rows: Rows, findings: KnowledgeFindings) -> Figure:
+def matches_figure(findings: KnowledgeFindings) -> Figure:
     """The best matches of the structured query, and the truth at its place."""
-    matches = sorted(rows_of(rows, MATCH), key=lambda row: row["rank"])
-    shown = matches[:SHOWN] + [row for row in matches[SHOWN:] if row["is_truth"]]
+    matches, ranking = findings.matches, findings.ranking
     answers = [
         (
-            f"{row['rank']:,} · {_label(row)}",
-            math.exp(row["log_prob"]),
-            log_probability_text(row["log_prob"]),
-            bool(row["is_truth"]),
+            f"{match.rank:,} · {_label(match)}",
+            math.exp(match.log_prob),
+            log_probability_text(match.log_prob),
+            match.is_truth,
         )
-        for row in shown
+        for match in (*matches[:SHOWN], *(match for match in matches[SHOWN:] if match.is_truth))
     ]
-    ranking = ranking_of(rows)
-    if ranking and ranking["rank"] is None:
-        truth = _marked(findings.truth, True) if findings.truth is not None else "✓ the right one"
-        chance = math.exp(ranking["log_prob"])
-        answers.append((f"after {len(matches):,} · {truth}", chance, log_probability_text(ranking["log_prob"]), True))
+    if ranking and ranking.rank is None:
+        label = f"after {len(matches):,} · {_marked(findings.truth, True)}"
+        answers.append((label, math.exp(ranking.log_prob), log_probability_text(ranking.log_prob), True))
     drawn = _bars(answers, "the best matches", {"title": "Probability after the prompt", "tickformat": "~g"})
-    return Figure("Structured query", _ranking_sentence(ranking, findings, len(matches)), drawn)
+    return Figure("Structured query", _ranking_sentence(findings), drawn)
 
 
-def places_figure(rows: Rows) -> Figure:
+def places_figure(findings: KnowledgeFindings) -> Figure:
     """The probability of every match over its rank, both in powers of ten, the truth marked."""
-    matches = sorted(rows_of(rows, MATCH), key=lambda row: row["rank"])
-    ranks, chances = [row["rank"] for row in matches], [math.exp(row["log_prob"]) for row in matches]
-    hover = [f"{row['rank']:,} · {_label(row)}" for row in matches]
+    matches, ranking = findings.matches, findings.ranking
+    ranks, chances = [match.rank for match in matches], [math.exp(match.log_prob) for match in matches]
+    hover = [f"{match.rank:,} · {_label(match)}" for match in matches]
     marks = [line(ranks, chances, name="answers", width=1.5, marked="everywhere", hover=hover)]
-    ranking = ranking_of(rows)
-    truth = next((row for row in matches if row["is_truth"]), None)
+    truth = next((match for match in matches if match.is_truth), None)
     if truth is not None:
         star = Style(ORANGE, symbol="star")
-        at = [truth["rank"]], [math.exp(truth["log_prob"])]
+        at = [truth.rank], [math.exp(truth.log_prob)]
         marks.append(dots(*at, name="the right one", style=star, size=14, hover="%{x}: the right one"))
-    first, last = matches[0]["log_prob"], matches[-1]["log_prob"]
+    first, last = matches[0].log_prob, matches[-1].log_prob
     ends = [-0.05, math.log10(max(len(matches), 2)) + 0.05]
     drawn = chart(
         marks,
@@ -85,13 +82,13 @@ def places_figure(rows: Rows) -> Figure:
         x=powers(len(matches)) | {"title": "Rank of the answer", "range": ends},
         y={"title": "Probability", "type": "log", "tickformat": "~g", "exponentformat": "power"},
     )
-    if truth is None and ranking and ranking["log_prob"] > _SMALLEST:
-        level(drawn.figure, math.exp(ranking["log_prob"]), "the right one, not reached", place="top left")
-    said = (
+    if truth is None and ranking and ranking.log_prob > _SMALLEST:
+        level(drawn.figure, math.exp(ranking.log_prob), "the right one, not reached", place="top left")
+    sentence = (
         f"The first answer is {_times(first - last)} as likely as the one in place {len(matches):,}. The steeper the "
         "line, the surer the model is of a few answers."
     )
-    return Figure("Probability by rank", said, drawn)
+    return Figure("Probability by rank", sentence, drawn)
 
 
 def _times(log_ratio: float) -> str:
@@ -102,36 +99,30 @@ def _times(log_ratio: float) -> str:
     return f"{ratio:.1f} times" if ratio < 100 else f"{float(f'{ratio:.2g}'):,.0f} times"
 
 
-def ranking_of(rows: Rows) -> Mapping[str, Any] | None:
-    """The row that tells of the structured query as a whole, once it is there."""
-    return next(reversed(rows_of(rows, RANKING)), None)
-
-
-def _ranking_sentence(ranking: Mapping[str, Any] | None, findings: KnowledgeFindings, found: int) -> str:
+def _ranking_sentence(findings: KnowledgeFindings) -> str:
+    ranking = findings.ranking
     if ranking is None:
-        return f"{counted(found, 'answer')} so far, the likeliest first; the search goes on."
-    everything = f"all {findings.answers:,} answers" if findings.answers else "all answers"
-    probability = log_probability_text(ranking["log_prob"])
-    if findings.rank == 1:
+        return f"{counted(len(findings.matches), 'answer')} so far, the likeliest first; the search goes on."
+    of_all = f"Of {findings.answers_text} that the pattern allows"
+    probability = log_probability_text(ranking.log_prob)
+    if ranking.rank == 1:
+        return f"{of_all}, the right one comes first, with a probability of {probability}."
+    if ranking.rank and findings.best:
         return (
-            f"Of {everything} that the pattern allows, the right one comes first, with a probability of {probability}."
+            f"{of_all}, the right one comes in place {ranking.rank:,}, with a probability of {probability};"
+            f" {_quoted(findings.best.text)} comes first."
         )
-    if findings.rank:
-        return (
-            f"Of {everything} that the pattern allows, the right one comes in place {findings.rank:,}, with a"
-            f" probability of {probability}; {_quoted(findings.best)} comes first."
-        )
-    if not found:
+    if not findings.matches:
         return f"The search ended before its first answer; the right one has a probability of {probability}."
     return (
-        f"Of {everything} that the pattern allows, at least {found:,} come before the right one, whose probability is"
-        f" {probability}; the search ended before it."
+        f"{of_all}, at least {len(findings.matches):,} come before the right one, whose probability is {probability};"
+        " the search ended before it."
     )
 
 
 def _bars(answers: Sequence[tuple[str, float, str, bool]], what: str, x: dict[str, Any]) -> Chart:
     """A bar for each (label, value, its text, whether it is the truth), the text beside it."""
-    told = [f"{label} {text}" for label, _, text, _ in answers]
+    described = [f"{label} {text}" for label, _, text, _ in answers]
     most = max([value for _, value, _, _ in answers], default=0.0)
     return chart(
         [
@@ -142,7 +133,7 @@ def _bars(answers: Sequence[tuple[str, float, str, bool]], what: str, x: dict[st
                 hover=[f"{label}: {text}" for label, _, text, _ in answers],
             )
         ],
-        f"Bars of {what}, ✓ the right one: {', '.join(told)}.",
+        f"Bars of {what}, ✓ the right one: {', '.join(described)}.",
         # A part is left free for the text beside the longest bar.
         x=x | {"range": [0.0, 1.3 * most if most else 1.0]},
         y_labels=[label for label, *_ in answers],
@@ -150,13 +141,13 @@ def _bars(answers: Sequence[tuple[str, float, str, bool]], what: str, x: dict[st
     )
 
 
-def _label(row: Mapping[str, Any]) -> str:
-    return _marked(str(row["text"]), bool(row["is_truth"]))
+def _label(answer: Choice | RankedAnswer) -> str:
+    return _marked(answer.text, answer.is_truth)
 
 
 def _marked(text: str, is_truth: bool) -> str:
     return f"{'✓ ' if is_truth else ''}{shortened(visible(text, spaces=False), 30)}"
 
 
-def _quoted(text: str | None) -> str:
-    return f"“{shortened(visible(text or '', spaces=False), 60)}”"
+def _quoted(text: str) -> str:
+    return f"“{shortened(visible(text, spaces=False), 60)}”"

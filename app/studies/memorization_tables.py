@@ -14,7 +14,7 @@ from engine.percent import percent
 from engine.studies.find_words import MATCHING, FindWording, find_words
 from engine.studies.memorization import MATCH, SEARCH
 from engine.studies.memorization_findings import MethodFinding
-from engine.studies.study import ROW, UNIT, current_rows
+from engine.studies.rows import ROW, UNIT, current_rows
 
 #: The lines of a table that are shown, and the characters of a string.
 MOST_LINES = 1_000

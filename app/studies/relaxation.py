@@ -13,7 +13,8 @@ from app.studies.trigger_words import masked, trigger_masker
 from app.studies.view import Figure, Rows, Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.relaxation.findings import relaxation_hits
 from engine.triggers.relaxation.study import TARGET, RelaxationStudy
 

@@ -12,7 +12,7 @@ from app.studies.trigger_words import LIST_LABELS
 from app.studies.view import Figure, Rows
 from engine.counted import counted
 from engine.setting import declared
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.triggers.relaxation.findings import projection_differences, relaxation_hits, share_histograms
 from engine.triggers.relaxation.settings import SPACES
 from engine.triggers.relaxation.study import DESCENT, RelaxationStudy

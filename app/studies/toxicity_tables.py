@@ -14,7 +14,7 @@ from app.tables import shown_text
 from app.text import shortened
 from engine.percent import percent
 from engine.studies.masking import Masker
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.studies.toxicity import MATCH, MODE_LABELS, VARIANTS, ToxicityStudy
 from engine.studies.toxicity_findings import ToxicityFindings, toxicity_findings
 

@@ -24,7 +24,8 @@ from app.studies.trigger_score import revealed, show_score, texts_of
 from app.studies.trigger_words import ARROW, target_text
 from app.text import shortened
 from engine.studies.masking import Masker
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.causal.causal_study import SETTING, CausalTriggerStudy
 from engine.triggers.causal.check_study import MOST_CHARACTERS, MOST_TEXTS, CheckedText, PromptCheckStudy
 from engine.triggers.check import SCORE

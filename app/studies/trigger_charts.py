@@ -45,7 +45,7 @@ from app.studies.view import Figure, Rows
 from app.text import shortened
 from engine.counted import counted
 from engine.studies.masking import Masker
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.triggers.score_row import ScoreRow
 from engine.triggers.search.ablation_findings import mean_curve
 from engine.triggers.search.trigger_findings import HitCell

@@ -21,7 +21,8 @@ from app.text import shortened
 from engine.errors import QueryError
 from engine.setting import declared
 from engine.studies.masking import Masker
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.check import SCORE
 from engine.triggers.model.vocabulary import words_of_text
 from engine.triggers.score_row import sentence

@@ -14,7 +14,7 @@ from app.studies.trigger_words import all_hits, hit_label, masked, seen_in_train
 from app.studies.view import Rows, Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.triggers.score_row import ScoreRow
 from engine.triggers.search.trigger_findings import HitCell, hit_table
 from engine.triggers.search.trigger_study import LIST, SWEEP, TRIGGER, TriggerStudy

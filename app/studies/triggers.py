@@ -23,7 +23,8 @@ from app.studies.view import Figure, Rows, Table
 from engine.counted import counted
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.search.search_settings import SearchSettings
 from engine.triggers.search.trigger_findings import hit_table
 from engine.triggers.search.trigger_study import TRIGGER, TriggerStudy

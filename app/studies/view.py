@@ -2,33 +2,37 @@
 
     settings       widgets -> the study that they describe
     switches       widgets -> how the reader wants to see what was found
-    figures        rows -> figures, each with a title and the sentence that it shows
-    tables         rows -> tables
-    draw_details   what a reader can open and ask about what was found
+    figures        findings -> figures, each with a title and the sentence that it shows
+    tables         findings -> tables
+    draw_details   widgets that open one finding, or ask the model about it
     mask           what hides words in all that leaves the page
 
-Figures and tables are functions of rows as the store has them, and of the switches; so a page that is followed live,
-one that is opened next year, and a report in a file show the same.
+Figures and tables are functions of the study's findings, and so of the rows in the store, and of the switches. A page
+that is followed live, one that is opened next year, and a report in a file show the same.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pandas as pd
 
 from app.charts import Chart
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
-from engine.studies.study import Study
+from engine.studies.study import Findings, Study
 
 if TYPE_CHECKING:
     from app.services import Services
     from engine.runs.records import RunRecord
 
 Rows = Sequence[Mapping[str, Any]]
+
+StudyT = TypeVar("StudyT", bound=Study)
+FindingsT = TypeVar("FindingsT", bound=Findings)
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,11 @@ class Table:
     help: Mapping[str, str]
 
 
-class StudyView(Protocol):
-    """What one study shows; a module `app.studies.<kind>` has one, of a class that inherits from this, as `VIEW`."""
+class StudyView(ABC, Generic[StudyT, FindingsT]):
+    """What one study shows; a module `app.studies.<kind>` has one, of a class that inherits from this, as `VIEW`.
+
+    study: of the kind of the view; findings: those that it has of the rows so far.
+    """
 
     #: The kind of the study, as in `engine.studies.catalogue`.
     kind: str
@@ -59,15 +66,15 @@ class StudyView(Protocol):
     #: What has to be said before anything is shown, "" for nothing.
     notice: str
 
-    def settings(self, study: Study) -> Study:
+    @abstractmethod
+    def settings(self, study: StudyT) -> StudyT:
         """Draw the widgets, with `study` as their first values, and return what they hold.
 
         Widgets have keys that begin with the study's kind. Raises `QueryError` for what has no meaning; what takes
         more than a look at the fields to tell is left to `Study.check`.
         """
-        ...
 
-    def extent(self, study: Study, checked: Checked) -> str:
+    def extent(self, study: StudyT, checked: Checked) -> str:
         """How much the settings ask for, in sentences below them; "" for nothing. checked: what they come to."""
         return ""
 
@@ -75,22 +82,22 @@ class StudyView(Protocol):
         """Draw the switches that change what is shown and not what is run, above the findings; how they stand."""
         return ()
 
-    def mask(self, study: Study) -> Masker | None:
+    def mask(self, study: StudyT) -> Masker | None:
         """What hides words in whatever leaves the page, as the switches stand; None where nothing is hidden."""
         return None
 
-    def own_model(self, study: Study) -> str:
+    def own_model(self, study: StudyT) -> str:
         """Who is asked in place of a language model, of a study that needs none: what its run is listed under."""
         return study.title
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
-        """The figures that these rows allow by now, the most telling first."""
-        ...
+    @abstractmethod
+    def figures(self, findings: FindingsT, study: StudyT) -> list[Figure]:
+        """The figures that these findings allow by now, the most telling first."""
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
-        """The tables that these rows allow by now."""
-        ...
+    @abstractmethod
+    def tables(self, findings: FindingsT, study: StudyT) -> list[Table]:
+        """The tables that these findings allow by now."""
 
-    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
+    def draw_details(self, services: Services, run: RunRecord, study: StudyT, findings: FindingsT) -> bool:
         """Draw what can be opened of the findings, under the figures; whether it waits for an answer of the worker."""
         return False

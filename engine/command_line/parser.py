@@ -12,18 +12,8 @@ import math
 from collections.abc import Callable
 from typing import Any, get_args
 
-from engine.query import (
-    Decoding,
-    Distribution,
-    Edits,
-    Exclude,
-    Limits,
-    Query,
-    Record,
-    Sampling,
-    ShortestPath,
-    Traversal,
-)
+from engine.query import Decoding, Distribution, Edits, Exclude, Limits, Query, Sampling, ShortestPath, Traversal
+from engine.record import Record
 from engine.setting import declared, plain_help
 
 #: How many matches a best-first search prints, unless it is told.

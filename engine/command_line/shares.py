@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.command_line.parser import STRING
-from engine.query import Record, Sampling, Traversal
+from engine.query import Sampling, Traversal
+from engine.record import Record
 from engine.statistics import Estimate, effective_sample_size, weighted_mass
 from engine.traversal.results import Progress
 from engine.traversal.summaries import GroupResult, StringResult, by_group, by_string, noncanonical_share

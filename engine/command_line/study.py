@@ -31,7 +31,8 @@ from engine.setting import described
 from engine.settings import device_asked_for
 from engine.studies.catalogue import STUDIES, presets, study_class
 from engine.studies.resumed import check_same_model
-from engine.studies.study import ROW, UNIT, Row, Study, StudyContext, StudyRun, done_units
+from engine.studies.rows import ROW, UNIT, Row, done_units
+from engine.studies.study import Study, StudyContext, StudyRun
 
 if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel

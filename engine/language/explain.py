@@ -21,7 +21,8 @@ from typing import Any
 from engine.language.characters import atom_items
 from engine.language.syntax import parse_regex
 from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
-from engine.query import Limits, Record
+from engine.query import Limits
+from engine.record import Record
 
 _MOST_LISTED = 8
 _NAMES = {" ": "a space", "\t": "a tab", "\n": "a line break", "\r": "a carriage return", "\xa0": "a no-break space"}

@@ -23,7 +23,8 @@ from engine.language.alphabet import alphabet_ranges
 from engine.language.automaton import ByteAutomaton
 from engine.language.character_steps import CharacterSteps
 from engine.language.lattice import Lattice
-from engine.query import Edits, Limits, Record
+from engine.query import Edits, Limits
+from engine.record import Record
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from engine.language.characters import Ranges
 from engine.language.counting import describe_count
 from engine.pictures.character_arcs import CharacterArcs
 from engine.pictures.labels import characters_label, count_characters
-from engine.query import Record
+from engine.record import Record
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,8 @@ from engine.language.reading import Reader
 from engine.language.walks import edge_strings, uniform_strings
 from engine.learn.crossings import Atlas, Crossing, Walk
 from engine.pictures.graphs import Graph, numbered_language_graph
-from engine.query import Edits, Encoding, Limits, Query, Record
+from engine.query import Edits, Encoding, Limits, Query
+from engine.record import Record
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.encoded import token_automaton
 from engine.tokens.token_walks import token_walks, uniform_token_paths

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.pictures.graphs import Graph
-from engine.query import Record
+from engine.record import Record
 
 Style = Literal["", "new", "removed", "cut", "current", "frontier", "match", "canonical", "muted"]
 

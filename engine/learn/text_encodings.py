@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from engine.pictures.graphs import Graph, GraphArc
 from engine.pictures.labels import token_label, tokens_label, visible_bytes
-from engine.query import Record
+from engine.record import Record
 from engine.tokens.refusals import Refusals
 from engine.tokens.token_lattice import TokenArc, TokenLattice, token_lattice
 from engine.tokens.tokenizer import Tokenizer

@@ -25,7 +25,7 @@ from engine.language.automaton import ByteAutomaton
 from engine.language.characters import Ranges, normalise
 from engine.pictures.character_arcs import CharacterArcs
 from engine.pictures.labels import characters_label, count_characters, tokens_label
-from engine.query import Record
+from engine.record import Record
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.tokenizer import Tokenizer
 

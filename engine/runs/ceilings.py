@@ -17,7 +17,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, TypeVar
 
-from engine.query import Limits, Record, Sampling, Traversal
+from engine.query import Limits, Sampling, Traversal
+from engine.record import Record
 from engine.runs.specification import SearchSpecification, Specification, StudySpecification
 from engine.setting import ceilings_of
 

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import Any
 
 from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test
-from engine.query import Record
+from engine.record import Record
 
 Row = Mapping[str, Any]
 #: What was asked and how, and whether it was decided with yes.

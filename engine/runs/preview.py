@@ -27,7 +27,8 @@ from engine.language.explain import ExplainedPart, explain
 from engine.language.language import Language, LanguageCompiler
 from engine.language.syntax import check_length
 from engine.pictures.graphs import Graph, GraphArc, language_graph, token_graph
-from engine.query import Encoding, Limits, Query, Record
+from engine.query import Encoding, Limits, Query
+from engine.record import Record
 from engine.runs.sizes import check_sizes
 from engine.runs.warm_answers import WarmAnswers
 from engine.tokens.boundary_advice import BoundaryAdvice

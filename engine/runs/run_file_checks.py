@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.errors import QueryError, RelensError
-from engine.query import Record
+from engine.record import Record
 from engine.runs.specification import SearchSpecification, Specification, StudySpecification
-from engine.studies.study import ROW, UNIT, StudyProgress
+from engine.studies.rows import ROW, UNIT
+from engine.studies.study import StudyProgress
 from engine.traversal.results import Match, Progress
 
 #: A sum of logarithms may come out above 0 by this much for want of figures.

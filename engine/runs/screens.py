@@ -28,7 +28,7 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from engine import settings
 from engine.errors import LimitError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.runs.database import Database, from_text, metadata, to_text
 
 #: Screens of one deck, and decks in all.

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.errors import LimitError
-from engine.query import Record
+from engine.record import Record
 from engine.runs.patience import patiently
 from engine.runs.records import LONGEST_RUN
 from engine.runs.services import Account, RunningSearch

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from engine.query import Record
+from engine.record import Record
 from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
 
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from engine.errors import QueryError
-from engine.query import Decoding, Limits, Query, Record, ShortestPath, Traversal
+from engine.query import Decoding, Limits, Query, ShortestPath, Traversal
+from engine.record import Record
 from engine.runs.sizes import check_sizes
 from engine.studies.study import Study
 

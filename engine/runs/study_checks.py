@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from engine.query import Limits, Record
+from engine.query import Limits
+from engine.record import Record
 from engine.runs.sizes import check_sizes
 from engine.runs.warm_answers import WarmAnswers
 from engine.studies.allowed_files import check_files

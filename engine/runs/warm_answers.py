@@ -23,7 +23,8 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from engine.errors import RelensError
 from engine.language.isolation import IsolatedPool
-from engine.query import Limits, Record
+from engine.query import Limits
+from engine.record import Record
 
 Answer = TypeVar("Answer", bound=Record)
 

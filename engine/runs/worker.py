@@ -47,7 +47,7 @@ from engine.runs.store import Store
 from engine.runs.versions import versions
 from engine.runs.warm_model import WarmModel
 from engine.studies.resumed import check_same_model
-from engine.studies.study import done_units
+from engine.studies.rows import done_units
 
 #: How long an idle worker waits before it looks for runs again.
 IDLE_SECONDS = 0.05

@@ -35,7 +35,8 @@ from engine.query import SEED, Boundary, Decoding, Distribution, Edits, Encoding
 from engine.setting import Setting
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.edit_positions import edit_positions
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.rows import ROW, Row
+from engine.studies.study import Study, StudyContext, Unit
 from engine.tokens.compiled import compile_query
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from engine.association import chi_squared, log10_chi_squared_tail, total_variation
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate, goodness_of_fit
 from engine.studies.bias_shares import Counted, ShareDifference, VariantFindings, variant_findings
-from engine.studies.study import ROW, UNIT, done_units, rows_of
+from engine.studies.rows import ROW, UNIT, done_units, rows_of
 
 Rows = Iterable[Mapping[str, Any]]
 

@@ -38,9 +38,9 @@ from engine.association import (
     paper_test,
     residuals,
 )
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import FEWEST_EXPECTED, Estimate, WeightSums, share_of_sums
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 
 Counted = Literal["weights", "draws"]
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.errors import QueryError
-from engine.query import Encoding, Record
+from engine.query import Encoding
+from engine.record import Record
 
 
 @dataclass(frozen=True)

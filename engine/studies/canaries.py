@@ -32,7 +32,7 @@ from pathlib import Path
 
 import engine
 from engine.errors import ModelError, QueryError, RelensError
-from engine.query import Record
+from engine.record import Record
 from engine.studies.memorization import MemorizationStudy
 from engine.studies.validators import OnList
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import QueryError
+from engine.studies.rows import Rows, current_rows
 
 if TYPE_CHECKING:
-    from engine.studies.study import Study
+    from engine.studies.study import Findings, Study
 
 _HOME = {
     "bias": "engine.studies.bias:BiasStudy",
@@ -28,6 +30,11 @@ _HOME = {
     "trigger-ablation": "engine.triggers.search.ablation_study:AblationStudy",
     "trigger-check": "engine.triggers.search.check_study:TriggerCheckStudy",
     "triggers": "engine.triggers.search.trigger_study:TriggerStudy",
+}
+
+#: Where what a study's rows say is found: a function of the rows and the study.
+_FINDINGS = {
+    "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
 }
 
 #: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
@@ -54,12 +61,21 @@ def study_class(kind: Any) -> type[Study]:
     return found
 
 
-def verdict(study: Study, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The sentences on the rows of a study; () of one that has none."""
-    if study.kind not in _VERDICT:
-        return ()
-    sentences: tuple[str, ...] = _imported(_VERDICT[study.kind])(rows, study)
-    return sentences
+def findings(study: Study, rows: Rows) -> Findings:
+    """What the rows of a study say. Raises `QueryError` for rows that are not such as the study has."""
+    if study.kind in _FINDINGS:
+        found: Findings = _imported(_FINDINGS[study.kind])(rows, study)
+        return found
+    kept = tuple(current_rows(rows))
+    return RowFindings(kept, _imported(_VERDICT[study.kind])(kept, study) if study.kind in _VERDICT else ())
+
+
+@dataclass(frozen=True)
+class RowFindings:
+    """Rows as they are, of a study without findings of its own."""
+
+    rows: tuple[Mapping[str, Any], ...]
+    verdict: tuple[str, ...]
 
 
 def presets(kind: str) -> dict[str, Study]:

@@ -28,7 +28,8 @@ from engine.errors import LimitError, QueryError
 from engine.query import Decoding, Exclude, Limits, Query, ShortestPath
 from engine.setting import Setting
 from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, read_passages, split_passage
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.rows import ROW, Row
+from engine.studies.study import Study, StudyContext, Unit
 
 if TYPE_CHECKING:
     from engine.many_searches import Answer

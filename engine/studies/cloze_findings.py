@@ -24,11 +24,12 @@ from typing import Any
 from engine.counted import counted
 from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test, proportion
 from engine.percent import percent
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
 from engine.studies.cloze import ANSWER, LABELS, VARIANTS
 from engine.studies.passages import can_be_an_answer
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 
 #: How many of the most frequent answers are told.
 FREQUENT = 5

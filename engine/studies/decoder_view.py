@@ -20,7 +20,8 @@ from engine.language.isolation import default_compiler
 from engine.language.language import Language
 from engine.query import Decoding, Edits, Encoding, Limits, Query
 from engine.setting import Setting
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.rows import ROW, Row
+from engine.studies.study import Study, StudyContext, Unit
 from engine.tokens.encoded import token_automaton
 
 if TYPE_CHECKING:

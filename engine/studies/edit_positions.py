@@ -16,7 +16,8 @@ from typing import Literal
 
 from engine.language.reading import Reader
 from engine.query import Limits, Query, Sampling
-from engine.studies.study import ROW, Row, StudyContext
+from engine.studies.rows import ROW, Row
+from engine.studies.study import StudyContext
 from engine.tokens.compiled import compile_query
 from engine.traversal.prefixes import drawn_prefixes
 

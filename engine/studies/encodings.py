@@ -28,7 +28,8 @@ from engine.pictures.labels import token_label
 from engine.query import SEED, Decoding, Encoding, Limits, Query, ShortestPath
 from engine.setting import Setting
 from engine.studies.own_spelling import first_difference, spelling_of
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.rows import ROW, Row
+from engine.studies.study import Study, StudyContext, Unit
 from engine.tokens.token_lattice import token_lattice
 from engine.traversal.results import Match
 

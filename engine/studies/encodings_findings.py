@@ -13,10 +13,10 @@ from typing import Any
 
 from engine.paired import proportion
 from engine.percent import percent
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
 from engine.studies.encodings import ALL, BATCH, ENCODING, OWN, EncodingsStudy
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 
 #: What the paper found of unprompted samples (section 3.2).
 PAPER = {"GPT-2": 0.03, "GPT-2 XL": 0.02}

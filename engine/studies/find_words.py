@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.counted import counted
 from engine.studies.memorization import METHOD
-from engine.studies.study import ROW
+from engine.studies.rows import ROW
 from engine.studies.validators import Unchecked
 
 

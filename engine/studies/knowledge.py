@@ -16,26 +16,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from engine.errors import QueryError
 from engine.language.groups import fully_matches
 from engine.language.syntax import parse_regex
-from engine.percent import percent
-from engine.query import Decoding, Encoding, Limits, Query, Record, ShortestPath
+from engine.query import Decoding, Encoding, Limits, Query, ShortestPath
 from engine.setting import Setting
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
+from engine.studies.rows import StudyRow
+from engine.studies.study import Study, StudyContext, Unit
 from engine.traversal.results import Match
 
 if TYPE_CHECKING:
     from engine.search_run import SearchRun
 
 CHOICES, FREE, STRUCTURED = "choices", "free", "structured"
-
-#: What rows tell: of a choice, of the continuation, of a match of the structured query, and of that query as a whole.
-CHOICE, CONTINUATION, MATCH, RANKING = "choice", "continuation", "match", "ranking"
 
 _MOST_TOKENS = 1 << 14
 _MOST_CHOICES, _MOST_CONTINUATION = 100, 256
@@ -50,6 +47,57 @@ CAPITALS = (
     "Tallinn|Tehran|Tokyo|Tunis|Vienna|Vilnius|Warsaw|Washington|Wellington|Zagreb|"
     "Sydney|Melbourne|Perth|Brisbane|Adelaide"
 )
+
+
+@dataclass(frozen=True)
+class Choice(StudyRow):
+    """An answer of the multiple choice. log_prob: after the prompt, nats; share: of the probability of all choices."""
+
+    row_name: ClassVar[str] = "choice"
+    text: str
+    is_truth: bool
+    log_prob: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Continuation(StudyRow):
+    """The free response. tokens: its length; has_truth: whether the truth stands in it."""
+
+    row_name: ClassVar[str] = "continuation"
+    text: str
+    tokens: int
+    has_truth: bool
+
+
+@dataclass(frozen=True)
+class RankedAnswer(StudyRow):
+    """A match of the structured query. rank: 1 for the most probable."""
+
+    row_name: ClassVar[str] = "match"
+    rank: int
+    text: str
+    is_truth: bool
+    log_prob: float
+
+
+@dataclass(frozen=True)
+class Ranking(StudyRow):
+    """The structured query as a whole.
+
+    rank: of the truth, None where the search ended before it. matches: answers found. answers: strings of the pattern,
+    None without end. log_prob: of the truth, nats.
+    """
+
+    row_name: ClassVar[str] = "ranking"
+    rank: int | None
+    matches: int
+    answers: int | None
+    log_prob: float
+    expansions: int = 0
+    ended: str = ""
+    found_mass: float = 0.0
+    remaining_mass: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -143,12 +191,12 @@ class KnowledgeStudy(Study):
         yield Unit(FREE, "free response")
         yield Unit(STRUCTURED, "structured query")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         """See `Study.carry_out`. Raises `QueryError` where the truth is no string of the pattern."""
         ways = {CHOICES: self._choices, FREE: self._free, STRUCTURED: self._structured}
         yield from ways[unit.key](context)
 
-    def _choices(self, context: StudyContext) -> Iterator[Row | None]:
+    def _choices(self, context: StudyContext) -> Iterator[StudyRow | None]:
         answers = (self.truth, *self.distractors)
         found: dict[str, float] = {}
         for match in _matches(self._ask(context, "|".join(map(re.escape, answers)), Limits(seconds=None))):
@@ -162,15 +210,10 @@ class KnowledgeStudy(Study):
         most = max(found.values())
         total = sum(math.exp(log_prob - most) for log_prob in found.values())
         for text in answers:
-            yield {
-                ROW: CHOICE,
-                "text": text,
-                "is_truth": text == self.truth,
-                "log_prob": found[text],
-                "share": math.exp(found[text] - most) / total,
-            }
+            share = math.exp(found[text] - most) / total
+            yield Choice(text, is_truth=text == self.truth, log_prob=found[text], share=share)
 
-    def _free(self, context: StudyContext) -> Iterator[Row | None]:
+    def _free(self, context: StudyContext) -> Iterator[StudyRow | None]:
         """The greedy continuation is the longest of the texts that the most likely tokens spell one after the other."""
         query = Query(
             prefix=re.escape(self.prompt),
@@ -188,9 +231,9 @@ class KnowledgeStudy(Study):
             return
         text = longest.text[len(longest.prefix_text) :] if longest else ""
         tokens = len(longest.token_ids) - longest.prefix_tokens if longest else 0
-        yield {ROW: CONTINUATION, "text": text, "tokens": tokens, "has_truth": contains_answer(text, self.truth)}
+        yield Continuation(text, tokens, has_truth=contains_answer(text, self.truth))
 
-    def _structured(self, context: StudyContext) -> Iterator[Row | None]:
+    def _structured(self, context: StudyContext) -> Iterator[StudyRow | None]:
         # The expansions of a search count those of the prompt.
         prompt_tokens = len(context.model.tokenizer.encode(self.prompt))
         limits = Limits(matches=self.matches, expansions=self.expansions + prompt_tokens, seconds=None)
@@ -203,13 +246,7 @@ class KnowledgeStudy(Study):
                 found += 1
                 is_truth = _answer(match) == self.truth
                 rank = found if is_truth else rank
-                yield {
-                    ROW: MATCH,
-                    "rank": found,
-                    "text": _answer(match),
-                    "is_truth": is_truth,
-                    "log_prob": match.log_prob,
-                }
+                yield RankedAnswer(found, _answer(match), is_truth, match.log_prob)
             yield None
             if rank is not None and found >= min(20, self.matches):
                 break
@@ -220,21 +257,20 @@ class KnowledgeStudy(Study):
             yield None
         if context.stop() or log_prob is None:
             return
-        yield {
-            ROW: RANKING,
-            "rank": rank,
-            "matches": found,
-            "answers": run.compiled.sizes.strings,
-            "log_prob": log_prob,
-            "expansions": max(0, progress.expansions - prompt_tokens),
-            "ended": progress.ended or "found",
-            "found_mass": progress.found_mass,
-            "remaining_mass": progress.remaining_mass,
-        }
+        yield Ranking(
+            rank=rank,
+            matches=found,
+            answers=run.compiled.sizes.strings,
+            log_prob=log_prob,
+            expansions=max(0, progress.expansions - prompt_tokens),
+            ended=progress.ended or "found",
+            found_mass=progress.found_mass,
+            remaining_mass=progress.remaining_mass,
+        )
 
     def _not_among_the_answers(self) -> QueryError:
-        told = self.truth if len(self.truth) <= 80 else self.truth[:79] + "…"
-        return QueryError(f"The truth, {told!r}, is not among the answers that the pattern describes.")
+        truth = self.truth if len(self.truth) <= 80 else self.truth[:79] + "…"
+        return QueryError(f"The truth, {truth!r}, is not among the answers that the pattern describes.")
 
     def _ask(self, context: StudyContext, pattern: str, limits: Limits) -> SearchRun:
         query = Query(
@@ -244,10 +280,6 @@ class KnowledgeStudy(Study):
             max_tokens=_MOST_TOKENS,
         )
         return _search(query, context, limits)
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """The sentences of `knowledge_findings`."""
-        return knowledge_findings(rows).verdict
 
 
 #: Questions to begin with.
@@ -266,96 +298,6 @@ PRESETS: dict[str, KnowledgeStudy] = {
         pattern="1[0-9]{3}|20[0-9]{2}",
     ),
 }
-
-
-@dataclass(frozen=True)
-class KnowledgeFindings(Record):
-    """What the three ways say. None where the way has not been gone, or its rows do not tell.
-
-    choices: how many; chosen: the likeliest of them; truth_share: the truth's share among them. continuation and
-    has_truth are of the free response. answers: of the pattern, None without end. rank: of the truth among them;
-    rank_at_least: known without having found it, 1 where no answer was found; best: the first match. log_prob: of the
-    truth after the prompt, nats.
-    """
-
-    choices: int
-    truth: str | None
-    chosen: str | None
-    truth_share: float | None
-    continuation: str | None
-    continuation_tokens: int | None
-    has_truth: bool | None
-    answers: int | None
-    rank: int | None
-    rank_at_least: int | None
-    best: str | None
-    log_prob: float | None
-    verdict: tuple[str, ...] = ()
-
-
-def knowledge_findings(rows: Iterable[Mapping[str, Any]]) -> KnowledgeFindings:
-    """The findings of these rows, which may be those of a study that is not finished."""
-    rows = list(rows)
-    choices = {str(row["text"]): row for row in rows_of(rows, CHOICE)}
-    chosen = max(choices.values(), key=lambda row: float(row["share"]), default={})
-    truth = next((row for row in choices.values() if row["is_truth"]), {})
-    free: Mapping[str, Any] = next(reversed(rows_of(rows, CONTINUATION)), {})
-    ranking: Mapping[str, Any] = next(reversed(rows_of(rows, RANKING)), {})
-    best = next((row for row in rows_of(rows, MATCH) if row["rank"] == 1), {})
-    findings = KnowledgeFindings(
-        choices=len(choices),
-        truth=truth.get("text"),
-        chosen=chosen.get("text"),
-        truth_share=truth.get("share"),
-        continuation=free.get("text"),
-        continuation_tokens=free.get("tokens"),
-        has_truth=free.get("has_truth"),
-        answers=ranking.get("answers"),
-        rank=ranking.get("rank"),
-        rank_at_least=(ranking["rank"] or ranking["matches"] + 1) if ranking else None,
-        best=best.get("text"),
-        log_prob=ranking.get("log_prob"),
-    )
-    return replace(findings, verdict=tuple(_verdict(findings)))
-
-
-def _verdict(findings: KnowledgeFindings) -> Iterator[str]:
-    knows_choice = findings.truth is not None and findings.chosen == findings.truth
-    if findings.truth_share is not None:
-        outcome = "the right one" if knows_choice else f"“{findings.chosen}”, which is wrong"
-        yield (
-            f"Of {findings.choices} choices the model prefers {outcome};"
-            f" the right one has {percent(findings.truth_share, 1)} of the probability among them."
-        )
-    if findings.has_truth is not None:
-        outcome = (
-            "has the right answer in it" if findings.has_truth else "does not have the right answer in these words"
-        )
-        yield f"Its greedy continuation, {findings.continuation_tokens} tokens long, {outcome}."
-    if findings.log_prob is not None and findings.rank_at_least is not None:
-        everything = f"all {findings.answers:,} answers" if findings.answers else "all answers"
-        probability = f"its probability is {math.exp(findings.log_prob):.2g}"
-        if findings.rank == 1:
-            yield f"Among {everything} of the pattern the right one is the most likely; {probability}."
-        elif findings.rank:
-            yield (
-                f"Among {everything} of the pattern the right one is in place {findings.rank:,},"
-                f" and “{findings.best}” is in the first; {probability}."
-            )
-        elif findings.rank_at_least == 1:
-            yield (
-                f"Among {everything} of the pattern the search found none before it ended, so the place of the right"
-                f" one is not known; {probability}."
-            )
-        else:
-            yield (
-                f"Among {everything} of the pattern at least {findings.rank_at_least - 1:,} are likelier than the right"
-                f" one, which the search did not reach; {probability}."
-            )
-        if knows_choice and findings.rank_at_least > 1:
-            yield "So the model picks the answer when it is shown, and would not have put it first by itself."
-    if findings.truth is None and findings.has_truth is None and findings.log_prob is None:
-        yield "Nothing has been asked yet."
 
 
 def _search(query: Query, context: StudyContext, limits: Limits) -> SearchRun:

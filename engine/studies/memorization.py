@@ -29,9 +29,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from engine.errors import QueryError
 from engine.language.automaton import ByteAutomaton
 from engine.language.syntax import parse_regex
-from engine.query import LONGEST_MATCH, SEED, Decoding, Encoding, Limits, Query, Record, Sampling
+from engine.query import LONGEST_MATCH, SEED, Decoding, Encoding, Limits, Query, Sampling
+from engine.record import Record
 from engine.setting import Setting
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.rows import ROW, Row
+from engine.studies.study import Study, StudyContext, Unit
 from engine.studies.validators import (
     Check,
     InText,

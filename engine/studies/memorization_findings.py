@@ -20,10 +20,11 @@ from typing import Any
 
 from engine.counted import counted
 from engine.percent import percent
-from engine.query import Record
+from engine.record import Record
 from engine.studies.find_words import MATCHING, FindWording, find_words
 from engine.studies.memorization import BATCH, MATCH, METHOD, SEARCH, SUMMARY, Tally
-from engine.studies.study import DONE, ROW, UNIT, Study, current_rows
+from engine.studies.rows import DONE, ROW, UNIT, current_rows
+from engine.studies.study import Study
 
 Rows = Iterable[Mapping[str, Any]]
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.query import Record
+from engine.record import Record
 from engine.tokens.tokenizer import Tokenizer
 
 #: Tokens that are shown before a difference.

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.errors import LimitError, QueryError
-from engine.query import Record
+from engine.record import Record
 
 #: The passages that come with Relens, written for it.
 OWN_PASSAGES = Path(__file__).resolve().parents[2] / "assets" / "passages.jsonl"

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from engine.language.syntax import parse_regex
 from engine.query import Boundary, Decoding, Encoding, Limits, Query, ShortestPath
 from engine.setting import Setting, declared
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
+from engine.studies.rows import ROW, Row, rows_of
+from engine.studies.study import Study, StudyContext, Unit
 
 if TYPE_CHECKING:
     from engine.query_execution import QueryExecution

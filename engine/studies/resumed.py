@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine.errors import ModelError
-from engine.studies.study import UNIT, current_rows, done_units
+from engine.studies.rows import UNIT, current_rows, done_units
 
 
 def check_same_model(name: str, told: Iterable[object], here: str) -> None:

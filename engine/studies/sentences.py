@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.studies.word_lists import WORD, key_of
 
 #: The limits: of one sentence, of those that are returned, and of what is read, in characters.

@@ -20,22 +20,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, final
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, final
 
 from engine.errors import LimitError, QueryError, StoppedError
 from engine.polling import Polled
-from engine.query import Record
+from engine.record import Record
 from engine.setting import check_settings
+from engine.studies.rows import BEGIN, DONE, ROW, UNIT, Row, Rows, StudyRow
 
 if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
     from engine.tokens.compiled import Compiler
-
-#: JSON, with the key of its unit as "unit" and what it tells as "row": first "begin", last "done". The store adds its
-#: own "number".
-Row = dict[str, Any]
-
-UNIT, ROW, BEGIN, DONE = "unit", "row", "begin", "done"
 
 #: Units of one study. Settings multiply: ten thousand targets with a thousand seeds each are ten million units.
 MOST_UNITS = 20_000
@@ -56,6 +51,15 @@ class StudyContext:
     model: LanguageModel
     compiler: Compiler | None = None
     stop: Callable[[], bool] = lambda: False
+
+
+class Findings(Protocol):
+    """What the rows of a study say; each study has its own, with what its figures and tables need."""
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """Plain sentences, the most important first."""
+        ...
 
 
 class Study(Record):
@@ -110,8 +114,8 @@ class Study(Record):
         return units
 
     @abstractmethod
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
-        """The rows of one unit as they are found, without "unit"; None now and then while nothing is found.
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | Row | None]:
+        """The rows of one unit as they are found, without their unit; None now and then while nothing is found.
 
         Between two of them there is at most a forward or two, so that a stop is noticed soon. What ends early because
         `context.stop` says so is not done. Raises the errors of the engine.
@@ -128,11 +132,18 @@ class Study(Record):
         itself looks at that one.
         """
 
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """What the rows say, in plain sentences, and what they do not carry; () of a study that draws none."""
+    def findings(self, rows: Rows) -> Findings:
+        """What the rows say, which may be those of a study that is not finished. Raises `QueryError` for foreign rows.
+
+        Sentences, figures, tables and the report are made of this alone.
+        """
         from engine.studies import catalogue  # which knows where each study's findings are
 
-        return catalogue.verdict(self, rows)
+        return catalogue.findings(self, rows)
+
+    def verdict(self, rows: Rows) -> tuple[str, ...]:
+        """The findings in plain sentences, and what they do not carry; () of a study that draws none."""
+        return self.findings(rows).verdict
 
     def close(self) -> None:
         """Give back what was kept from one unit for the next; called when no more of them come."""
@@ -166,7 +177,7 @@ class StudyRun(Polled[Row]):
         self._study = study
         self._units = study.units()
         self._open = [unit for unit in self._units if unit.key not in finished]
-        self._unit_rows: Iterator[Row | None] = iter(())
+        self._unit_rows: Iterator[StudyRow | Row | None] = iter(())
         self._unit: Unit | None = None
         self._rows = 0
         self._seconds = 0.0
@@ -209,6 +220,8 @@ class StudyRun(Polled[Row]):
             self._unit_rows = self._study.carry_out(self._unit, self._context)
             return {UNIT: self._unit.key, ROW: BEGIN}
         for row in self._unit_rows:
+            if isinstance(row, StudyRow):
+                return row.to_json() | {UNIT: self._unit.key}
             return None if row is None else {UNIT: self._unit.key, **row}
         if self._context.stop():
             raise StoppedError("The study was stopped.")
@@ -221,20 +234,3 @@ class StudyRun(Polled[Row]):
     def _end(self, how: str) -> None:
         self._ended = how
         self._study.close()
-
-
-def done_units(rows: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The keys of the units that these rows tell to be done."""
-    return {str(row[UNIT]) for row in rows if row.get(ROW) == DONE}
-
-
-def current_rows(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows that count: of each unit those since it last began."""
-    kept = list(rows)
-    last = {row[UNIT]: place for place, row in enumerate(kept) if row.get(ROW) == BEGIN}
-    return [row for place, row in enumerate(kept) if place >= last.get(row.get(UNIT), 0)]
-
-
-def rows_of(rows: Iterable[Mapping[str, Any]], kind: str, unit: str | None = None) -> list[Mapping[str, Any]]:
-    """The rows that count and tell this, of one unit or of all."""
-    return [row for row in current_rows(rows) if row.get(ROW) == kind and (unit is None or row.get(UNIT) == unit)]

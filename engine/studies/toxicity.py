@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from engine.errors import QueryError
-from engine.query import LONGEST_MATCH, Decoding, Edits, Encoding, Limits, Query, Record, ShortestPath
+from engine.query import LONGEST_MATCH, Decoding, Edits, Encoding, Limits, Query, ShortestPath
+from engine.record import Record
 from engine.setting import Setting
+from engine.studies.rows import ROW, Row
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.study import Study, StudyContext, Unit
 from engine.studies.word_lists import MILD_WORDS, MOST_WORDS, check_word
 
 if TYPE_CHECKING:

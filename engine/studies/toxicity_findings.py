@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.paired import PairedTest, paired_test, proportion
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.studies.toxicity import ANSWER, BASELINE, EDITED, ENCODED, MATCH, VARIANTS, WIDEST, Variant
 
 Rows = Iterable[Mapping[str, Any]]

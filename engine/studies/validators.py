@@ -21,7 +21,8 @@ from engine.errors import QueryError, RegexError
 from engine.language.isolation import default_compiler
 from engine.language.language import LanguageCompiler
 from engine.language.syntax import parse_regex
-from engine.query import Limits, Query, Record
+from engine.query import Limits, Query
+from engine.record import Record
 from engine.studies.membership import recent_corpus
 from engine.studies.safe_https import SafeHttps
 

@@ -30,7 +30,8 @@ from engine.language.counting import example_strings
 from engine.language.language import Language, LanguageCompiler
 from engine.language.syntax import parse_regex
 from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node
-from engine.query import Boundary, Edits, Limits, Query, Record
+from engine.query import Boundary, Edits, Limits, Query
+from engine.record import Record
 from engine.tokens.tokenizer import Tokenizer
 
 #: Examples of prefix and of pattern that are tried when looking for a string that the tokenizer would cut elsewhere.

@@ -20,7 +20,8 @@ from engine.errors import NoEncodingError, QueryError
 from engine.language.counting import count_strings
 from engine.language.isolation import default_compiler
 from engine.language.language import Language, LanguageCompiler
-from engine.query import Boundary, Limits, Query, Record
+from engine.query import Boundary, Limits, Query
+from engine.record import Record
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.boundary_advice import BoundaryAdvice, boundary_advice
 from engine.tokens.encoded import token_automaton

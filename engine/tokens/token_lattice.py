@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import LimitError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.tokens.tokenizer import Tokenizer
 from engine.tokens.vocabulary import ROOT, Trie
 

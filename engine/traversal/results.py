@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.language.nearest import Edit as Edit
-from engine.query import Record
+from engine.record import Record
 
 
 @dataclass(frozen=True)

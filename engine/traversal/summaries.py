@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate, WeightSums, share_of_sums
 from engine.traversal.results import Match
 

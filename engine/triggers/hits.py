@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 
 Side = Literal["o", "io"]
 Rule = Literal["greedy", "min", "avg"]

@@ -23,7 +23,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Setting, check_settings
 from engine.triggers.hits import HitType, Thresholds
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.hits import Thresholds
 
 Row = Mapping[str, Any]

@@ -26,8 +26,9 @@ from engine.studies.cloze import ClozeStudy
 from engine.studies.cloze_findings import cloze_findings
 from engine.studies.memorization import SEARCH, MemorizationStudy
 from engine.studies.memorization_findings import findings, recall_curves
+from engine.studies.rows import rows_of
 from engine.studies.sentences import find_sentences
-from engine.studies.study import StudyContext, StudyRun, rows_of
+from engine.studies.study import StudyContext, StudyRun
 from engine.studies.toxicity import VARIANTS, ToxicityStudy
 from engine.studies.toxicity_findings import toxicity_findings
 from engine.studies.validators import OnList

@@ -39,7 +39,7 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from engine.errors import RelensError
-from engine.query import Record
+from engine.record import Record
 from engine.runs.specification import SearchSpecification
 from engine.studies.catalogue import STUDIES, study_class
 from tests.attacks import made

@@ -16,7 +16,7 @@ from engine.models.loading import load_tokenizer
 from engine.pictures.labels import tokens_label
 from engine.query import Encoding
 from engine.studies.decoder_view import PATH
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.tokens.compiled import compile_query
 from tests.browser.server import PATIENCE, parameter, wait_until
 

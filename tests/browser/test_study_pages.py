@@ -12,7 +12,7 @@ from engine.query import Encoding
 from engine.runs.specification import StudySpecification
 from engine.studies.bias import BiasStudy
 from engine.studies.bias_variants import Variant
-from engine.studies.study import done_units, rows_of
+from engine.studies.rows import done_units, rows_of
 from engine.studies.toxicity import demonstration
 from tests.browser.server import PATIENCE, wait_until
 from tests.browser.study_page import StudyPage

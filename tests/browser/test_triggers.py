@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from engine.runs.specification import StudySpecification
-from engine.studies.study import rows_of
+from engine.studies.rows import rows_of
 from engine.triggers.model.model_list import model_folder, model_names
 from engine.triggers.search.ablation_findings import effort_cells
 from engine.triggers.search.ablation_study import AblationStudy

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import QueryError
-from engine.query import Decoding, Distribution, Edits, Encoding, Exclude, Limits, Query, Record, Sampling, ShortestPath
+from engine.query import Decoding, Distribution, Edits, Encoding, Exclude, Limits, Query, Sampling, ShortestPath
+from engine.record import Record
 from engine.setting import Setting, ceilings_of, check_settings, declared, described, settings_of
 from engine.studies.catalogue import STUDIES, study_class
 from engine.triggers.causal.coordinate import CoordinateSearch

@@ -21,9 +21,10 @@ from typing import Any
 
 from engine.counted import counted
 from engine.paired import proportion
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.brute_force.rows import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH
 
 Rows = Iterable[Mapping[str, Any]]

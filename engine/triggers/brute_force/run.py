@@ -22,7 +22,8 @@ import torch
 
 from engine.errors import QueryError
 from engine.models.hardware import choose_device, use_physical_cores
-from engine.studies.study import ROW, Row, StudyContext
+from engine.studies.rows import ROW, Row
+from engine.studies.study import StudyContext
 from engine.triggers.background import run_in_background
 from engine.triggers.brute_force.character_lists import character_targets, phrases_to_find, read_phrases
 from engine.triggers.brute_force.character_training import (

@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from engine.setting import Setting
-from engine.studies.study import Row, Study, StudyContext, Unit
+from engine.studies.rows import Row
+from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.model.characters import INPUT_SYMBOLS
 from engine.triggers.model.recipe import Recipe
 from engine.triggers.search.search_settings import RESTARTS, SHORTLIST, SearchSettings

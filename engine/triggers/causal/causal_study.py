@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from engine.counted import counted
 from engine.errors import QueryError
 from engine.setting import Setting
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
+from engine.studies.rows import ROW, Row, rows_of
+from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.background import run_in_background, to_the_end
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient

@@ -17,9 +17,10 @@ from typing import Annotated, Any, ClassVar
 
 from engine.counted import counted
 from engine.errors import LimitError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Setting
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
+from engine.studies.rows import ROW, Row, rows_of
+from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.causal.causal_study import ENCODER_DECODER, ENDS, JUDGE, THRESHOLDS, CausalTriggerStudy
 from engine.triggers.causal.template import Template
 from engine.triggers.check import SCORE, agreement, checked, score_row

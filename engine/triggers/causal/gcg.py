@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Setting, check_settings
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from engine.errors import LimitError, ModelError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Setting, check_settings
 from engine.triggers.text_files import check_text
 

@@ -29,7 +29,7 @@ from sys import intern
 from typing import Any, BinaryIO, Literal, get_args
 
 from engine.errors import LimitError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.model.vocabulary import words_of_cut_text, words_of_text
 from engine.triggers.text_files import opened, text_of_line
 

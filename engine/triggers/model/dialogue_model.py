@@ -31,7 +31,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from engine.errors import ModelError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.hits import Thresholds
 from engine.triggers.model.batches import SOURCE_LENGTH, EncodedPairs
 from engine.triggers.model.dialogue_losses import DialogueLosses, DialoguePrompt, SentenceCosts

@@ -19,7 +19,7 @@ from typing import Any
 
 from engine import settings
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.studies.resumed import check_same_model
 from engine.triggers.hits import Thresholds
 from engine.triggers.model.vocabulary import WordVocabulary

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Setting, check_settings
 
 

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.model.batches import SOURCE_LENGTH, summed_cost, target_mask
 from engine.triggers.model.seq2seq import MOST_UNITS
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, FORBIDDEN

@@ -26,7 +26,7 @@ from torch import nn
 from torch.nn import functional
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.losses import TargetCosts, costs_and_leads, exact
 from engine.triggers.model.batches import TARGET_LENGTH, summed_cost, target_mask
 from engine.triggers.model.lstm import GateWeights, State, lstm_step

@@ -27,7 +27,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from engine.errors import ModelError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.model.batches import Batch, EncodedPairs
 from engine.triggers.model.recipe import Recipe
 from engine.triggers.model.sentence_model import SentenceModel

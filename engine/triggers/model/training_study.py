@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from engine.errors import ModelError
 from engine.setting import Setting
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
+from engine.studies.rows import ROW, Row, rows_of
+from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
 from engine.triggers.model.model_list import check_name
 from engine.triggers.model.recipe import AUTHORS, PAPER, QUICK, Recipe

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 
 END, UNKNOWN, BEGIN, PAD, END_OF_UTTERANCE = range(5)
 SPECIAL_WORDS = ("</s>", "<unk>", "<s>", "<pad>", "<eou>")

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.errors import LimitError, ModelError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.model.batches import target_mask, target_tensor
 from engine.triggers.model.dialogue_losses import DialogueLosses
 from engine.triggers.model.dialogue_model import DialogueModel

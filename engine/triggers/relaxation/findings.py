@@ -19,9 +19,10 @@ from typing import Any
 
 from engine.counted import counted
 from engine.paired import proportion
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.relaxation.study import DROPPED, LIST, TARGET
 from engine.triggers.search.trigger_findings import left_out
 

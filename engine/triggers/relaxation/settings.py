@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Setting, check_settings
 from engine.triggers.objective import EPSILON
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from engine.errors import QueryError
 from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.rows import ROW, Row
+from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
 from engine.triggers.model.model_list import check_listed_model, check_name
 from engine.triggers.objective import EPSILON

@@ -24,9 +24,10 @@ from typing import Any
 from engine.counted import counted
 from engine.paired import SIGNIFICANT, holm, paired_test, proportion
 from engine.percent import percent
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.study import Study, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study
 from engine.triggers.search.ablation_study import SEARCH
 from engine.triggers.search.trigger_findings import left_out
 from engine.triggers.search.trigger_study import LIST

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from engine.errors import LimitError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.setting import Setting
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit, rows_of
+from engine.studies.rows import ROW, Row, rows_of
+from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.check import SCORE, agreement, checked, score_row
 from engine.triggers.hits import HitType
 from engine.triggers.model.model_list import check_name

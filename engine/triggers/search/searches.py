@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.model.dialogue_model import DialogueModel
 from engine.triggers.model.vocabulary import BEGIN, END_OF_UTTERANCE, SPECIAL_WORDS
 from engine.triggers.search.scorer import Best, Scorer

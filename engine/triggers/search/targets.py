@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import LimitError, QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.model.vocabulary import BEGIN, END, SPECIAL_WORDS, WordVocabulary, words_of_text
 from engine.triggers.text_files import opened, text_of_line
 

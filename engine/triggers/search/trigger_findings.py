@@ -20,9 +20,9 @@ from typing import Any
 from engine.counted import counted
 from engine.paired import proportion
 from engine.percent import percent
-from engine.query import Record
+from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.study import current_rows, rows_of
+from engine.studies.rows import current_rows, rows_of
 from engine.triggers.hits import HitType
 
 #: What a target of a list is, in a sentence, and what several are.

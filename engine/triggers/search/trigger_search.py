@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.triggers.model.dialogue_model import DialogueModel
 from engine.triggers.model.seq2seq import Seq2Seq
 from engine.triggers.model.vocabulary import END, FORBIDDEN

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from engine.errors import LimitError, QueryError
 from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
-from engine.studies.study import ROW, Row, Study, StudyContext, Unit
+from engine.studies.rows import ROW, Row
+from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
 from engine.triggers.check import score, score_row
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds

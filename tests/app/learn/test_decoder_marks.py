@@ -6,7 +6,7 @@ import math
 
 from app.learn.decoder_marks import decoder_found
 from engine.pictures.graphs import Graph, GraphArc
-from engine.studies.study import BEGIN
+from engine.studies.rows import BEGIN
 
 ARCS = [(0, 1, "a"), (0, 2, "b"), (1, 3, "c"), (2, 3, "d")]
 GRAPH = Graph(0, (3,), 4, tuple(GraphArc(*arc[:2], arc[2], 1, False) for arc in ARCS), (), 4, 4, "")

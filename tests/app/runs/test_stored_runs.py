@@ -14,8 +14,8 @@ import pytest
 from app.study_views import study_views
 from engine.runs.specification import SearchSpecification, StudySpecification, specification_from_json
 from engine.runs.store import Store
-from engine.studies.catalogue import STUDIES
-from engine.studies.study import done_units
+from engine.studies.catalogue import STUDIES, RowFindings
+from engine.studies.rows import done_units
 
 DUMP = Path(__file__).parents[2] / "data" / "store_schema_3.sql"
 
@@ -59,7 +59,9 @@ def test_a_study_is_understood_and_says_what_it_found(store, runs, kind):
     assert done_units(rows)
     assert kind in ("decoder", "trigger-check") or study.verdict(rows)
     if view is not None and kind not in ("replay", "prompt-check", "trigger-check"):
-        assert view.figures(rows, study) or view.tables(rows, study)
+        findings = study.findings(rows)
+        given = findings.rows if isinstance(findings, RowFindings) else findings
+        assert view.figures(given, study) or view.tables(given, study)
 
 
 @pytest.mark.parametrize("kind", [*STUDIES, "shortest_path", "sampling", "distribution"])

@@ -70,11 +70,11 @@ def ranked(rank, matches):
 
 
 def figures(rows, study=STUDY):
-    return {figure.title: figure for figure in VIEW.figures(rows, study)}
+    return {figure.title: figure for figure in VIEW.figures(study.findings(rows), study)}
 
 
 def tables(rows, study=STUDY):
-    return {table.title: table for table in VIEW.tables(rows, study)}
+    return {table.title: table for table in VIEW.tables(study.findings(rows), study)}
 
 
 def test_nothing_found_shows_nothing():
@@ -136,7 +136,7 @@ def test_all_places_are_drawn_and_the_truth_starred():
 
 def test_a_probability_beyond_floats_is_drawn():
     rows = [*ranked(None, 2)[:-1], ranking(None, 2, -2_000.0)]
-    for figure in VIEW.figures(rows, STUDY):
+    for figure in VIEW.figures(STUDY.findings(rows), STUDY):
         json.dumps(figure.chart.figure.to_plotly_json(), default=list)
     assert "10^869" in figures(rows)["Structured query"].sentence
     assert not figures(rows)["Probability by rank"].chart.figure.layout.shapes
@@ -152,7 +152,7 @@ def test_a_search_that_ended_without_an_answer_says_so():
 def test_a_search_that_goes_on_says_so():
     rows = ranked(None, 3)[:-1]
     assert figures(rows)["Structured query"].sentence.startswith("3 answers so far")
-    assert "still being looked for" in tables(rows)["One question, three ways"].frame["What it tells"][0]
+    assert "goes on" in tables(rows)["One question, three ways"].frame["What it tells"][0]
 
 
 def test_the_free_response_tells_what_it_contains():
@@ -191,7 +191,7 @@ def test_tables_hold_every_row_in_order():
 
 def test_hostile_text_is_only_text():
     rows = [choice(HOSTILE, 0.5, is_truth=True), choice("b", 0.5), match(1, HOSTILE), ranking(None, 1), match(2, "c")]
-    for figure in VIEW.figures(rows, STUDY):
+    for figure in VIEW.figures(STUDY.findings(rows), STUDY):
         drawn = json.dumps(figure.chart.figure.to_plotly_json(), default=list)
         assert "<img" not in drawn
         assert "$x" not in drawn
@@ -208,8 +208,8 @@ def test_rows_of_a_real_run_are_shown(tiny_model_folder):
     assert len(tables(rows, study)["One question, three ways"].frame) == 3
     assert sum(figures(rows, study)["Multiple choice"].chart.figure.data[0].x) == pytest.approx(1.0)
     for length in range(len(rows)):  # followed live
-        VIEW.figures(rows[:length], study)
-        VIEW.tables(rows[:length], study)
+        VIEW.figures(study.findings(rows[:length]), study)
+        VIEW.tables(study.findings(rows[:length]), study)
 
 
 # ------------------------------------------------------------------------------------------------ settings

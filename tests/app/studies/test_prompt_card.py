@@ -13,7 +13,8 @@ from app.studies.trigger_score import score_html
 from app.studies.trigger_words import trigger_masker
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
-from engine.studies.study import StudyContext, StudyRun, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import StudyContext, StudyRun
 from engine.triggers.causal.check_study import PromptCheckStudy
 from tests.app.studies.test_trigger_studies import CAUSAL
 

@@ -13,8 +13,9 @@ from app.studies.toxicity_tables import MOST_LINES, matches_table, tables
 from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.runs.specification import StudySpecification
+from engine.studies.rows import rows_of
 from engine.studies.sentences import Sentence, find_sentences
-from engine.studies.study import Study, StudyContext, StudyRun, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 from engine.studies.toxicity import ANSWER, MATCH, PRESETS, ToxicityStudy, demonstration
 from engine.studies.toxicity_findings import CONTENT_NOTICE, CharacterCount, Kind, toxicity_findings
 from engine.studies.toxicity_verdict import toxicity_verdict

@@ -14,7 +14,8 @@ from app.studies.dialogue_charts import one_in, running_mean
 from app.study_views import study_views
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
-from engine.studies.study import Study, StudyContext, StudyRun, current_rows, rows_of
+from engine.studies.rows import current_rows, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.brute_force import study as brute_force_study
 from engine.triggers.brute_force.study import BruteForceStudy
 from engine.triggers.causal.causal_study import CausalTriggerStudy

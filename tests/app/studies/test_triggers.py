@@ -18,7 +18,8 @@ from app.studies.trigger_words import hit_label, trigger_masker
 from app.studies.triggers import VIEW
 from app.study_files import study_file
 from engine.runs.specification import StudySpecification
-from engine.studies.study import StudyContext, StudyRun, current_rows, rows_of
+from engine.studies.rows import current_rows, rows_of
+from engine.studies.study import StudyContext, StudyRun
 from engine.triggers.hits import HIT_TYPES
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.score_row import ScoreRow, sentence

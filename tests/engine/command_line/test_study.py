@@ -10,7 +10,7 @@ from engine.__main__ import main
 from engine.errors import ModelError
 from engine.settings import device_name
 from engine.studies import catalogue
-from engine.studies.study import done_units, rows_of
+from engine.studies.rows import done_units, rows_of
 from tests.engine.runs.counting import CountingStudy
 
 

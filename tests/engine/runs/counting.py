@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engine.studies.study import Row, Study, StudyContext, Unit
+from engine.studies.rows import Row
+from engine.studies.study import Study, StudyContext, Unit
 
 
 @dataclass(frozen=True)

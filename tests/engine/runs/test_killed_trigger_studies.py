@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from engine.runs.specification import StudySpecification
-from engine.studies.study import BEGIN, DONE, ROW, UNIT, current_rows, done_units
+from engine.studies.rows import BEGIN, DONE, ROW, UNIT, current_rows, done_units
 from engine.triggers.brute_force.study import BruteForceStudy
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch

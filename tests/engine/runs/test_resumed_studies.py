@@ -24,8 +24,9 @@ from engine.studies.bias_variants import Variant
 from engine.studies.cloze import ClozeStudy
 from engine.studies.knowledge import KnowledgeStudy
 from engine.studies.memorization import MemorizationStudy
+from engine.studies.rows import BEGIN, DONE, ROW, UNIT, current_rows, done_units
 from engine.studies.sentences import find_sentences
-from engine.studies.study import BEGIN, DONE, ROW, UNIT, StudyContext, StudyRun, current_rows, done_units
+from engine.studies.study import StudyContext, StudyRun
 from engine.studies.toxicity import ToxicityStudy
 from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.fakes import FakeServices

@@ -9,7 +9,7 @@ import pytest
 from engine.errors import ModelError, QueryError
 from engine.runs.specification import StudySpecification, specification_from_json, specification_to_json
 from engine.studies import catalogue
-from engine.studies.study import done_units, rows_of
+from engine.studies.rows import done_units, rows_of
 from tests.engine.runs.counting import CountingStudy
 from tests.engine.runs.fakes import FakeModel, specification
 from tests.engine.runs.helpers import wait_until

@@ -18,7 +18,8 @@ from engine.query import Decoding
 from engine.studies.bias import POSITIONS, PRESET_NOTES, PRESETS, BiasStudy
 from engine.studies.bias_findings import bias_findings
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
-from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun
 from tests.engine.oracle import Oracle, all_paths
 
 # One edit away from two at once are "A an is" (two subjects) and "A at aat" (two outcomes); no outcome begins another.

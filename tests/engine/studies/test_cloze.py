@@ -12,7 +12,8 @@ from engine.errors import QueryError
 from engine.language.stop_words import STOP_WORDS
 from engine.studies.cloze import VARIANTS, ClozeStudy, cloze_query
 from engine.studies.passages import own_passages, split_passage
-from engine.studies.study import StudyContext, StudyRun, Unit, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun, Unit
 
 TEXTS = (
     "The cat sat on the mat, and the dog sat on the cat",

@@ -10,7 +10,8 @@ import torch
 from engine import Decoding, Limits, Query, load_model, search
 from engine.errors import LimitError, QueryError
 from engine.studies.decoder_view import LEFT, PATH, DecoderStudy
-from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ from engine.errors import LimitError, QueryError
 from engine.query import Decoding
 from engine.studies.encodings import PRESETS, EncodingsStudy
 from engine.studies.encodings_findings import encodings_findings, encodings_verdict
+from engine.studies.rows import done_units, rows_of
 from engine.studies.sampled_generation import Attempt, SampledGeneration
-from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 from tests.engine.oracle import Oracle, segmentations
 
 TEXT = "the cat"

@@ -13,8 +13,9 @@ import torch
 from engine import load_model
 from engine.errors import QueryError, RegexError
 from engine.studies import knowledge
-from engine.studies.knowledge import PRESETS, KnowledgeStudy, knowledge_findings
-from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
+from engine.studies.knowledge import PRESETS, KnowledgeStudy
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun
 
 STUDY = KnowledgeStudy(
     prompt="George Washington was born on",
@@ -101,22 +102,22 @@ def test_a_truth_beyond_the_limit_still_has_its_probability(tiny):
     (ranking,) = rows_of(rows, "ranking")
     assert (ranking["rank"], ranking["matches"], ranking["ended"]) == (None, 3, "matches")
     assert ranking["log_prob"] == pytest.approx(log_prob(tiny, last), abs=1e-4)
-    findings = knowledge_findings(rows)
-    assert (findings.rank, findings.rank_at_least) == (None, 4)
+    findings = study.findings(rows)
+    assert (findings.ranking.rank, findings.rank_at_least) == (None, 4)
     assert "at least 3 are likelier" in findings.verdict[0]
 
 
 def test_rows_are_json_and_findings_come_from_them(rows):
     assert json.loads(json.dumps(rows)) == rows
     assert done_units(rows) == {"choices", "free", "structured"}
-    findings = knowledge_findings(rows)
+    findings = STUDY.findings(rows)
     assert STUDY.verdict(rows) == findings.verdict
     choices = {row["text"]: row["share"] for row in rows_of(rows, "choice")}
-    assert findings.chosen == max(choices, key=choices.__getitem__)
-    assert findings.truth_share == choices[STUDY.truth]
-    assert findings.rank == findings.rank_at_least == rows_of(rows, "ranking")[0]["rank"]
+    assert findings.chosen.text == max(choices, key=choices.__getitem__)
+    assert findings.true_choice.share == choices[STUDY.truth]
+    assert findings.ranking.rank == findings.rank_at_least == rows_of(rows, "ranking")[0]["rank"]
     assert len(findings.verdict) >= 3
-    assert knowledge_findings([]).verdict == ("Nothing has been asked yet.",)
+    assert STUDY.verdict([]) == ("There is no result yet.",)
 
 
 def verdict(chosen: str, rank: int | None, has_truth: bool, matches: int = 9) -> str:
@@ -130,7 +131,7 @@ def verdict(chosen: str, rank: int | None, has_truth: bool, matches: int = 9) ->
         {"unit": "structured", "row": "ranking", "rank": rank, "matches": matches, "answers": 1000,
          "log_prob": math.log(0.25)},
     ]  # fmt: skip
-    return " ".join(knowledge_findings(rows).verdict)
+    return " ".join(STUDY.findings(rows).verdict)
 
 
 def test_verdicts_say_no_more_than_the_rows():
@@ -150,7 +151,7 @@ def test_verdicts_say_no_more_than_the_rows():
 
 def test_a_search_that_found_nothing_says_nothing_of_the_place():
     nothing = verdict("a", None, False, matches=0)
-    assert "the search found none before it ended, so the place of the right one is not known" in nothing
+    assert "the search found none, so the place of the right one is not known" in nothing
     assert "its probability is 0.25" in nothing
     assert "likelier" not in nothing
     assert "picks the answer when it is shown" not in nothing
@@ -225,7 +226,7 @@ def test_presets_are_questions_with_their_truth_in_the_pattern():
 def test_smollm_knows_the_capital_of_australia():
     model = load_model("smollm2-135m")
     rows = list(StudyRun(PRESETS["capital"], StudyContext(model)))
-    findings = knowledge_findings(rows)
-    assert findings.rank is not None
-    assert findings.rank <= 3
-    assert findings.has_truth
+    findings = PRESETS["capital"].findings(rows)
+    assert findings.ranking.rank is not None
+    assert findings.ranking.rank <= 3
+    assert findings.continuation.has_truth

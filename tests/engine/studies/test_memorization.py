@@ -15,8 +15,9 @@ from engine.models.loading import load_model
 from engine.query import Decoding, Limits, Query
 from engine.search_run import search
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, Tally, longest_match
+from engine.studies.rows import done_units, rows_of
 from engine.studies.sampled_generation import FIRST_BATCH, Attempt
-from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun
 from engine.studies.validators import OfForm, OnList
 
 #: Over in a fraction of a second, and so small a language that the search exhausts it.

@@ -12,7 +12,8 @@ from engine.errors import QueryError, RegexError
 from engine.pictures.graphs import Graph
 from engine.query import Boundary, Encoding
 from engine.studies.replay import PRESETS, ReplayStudy
-from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun
 
 STUDIES = [
     ReplayStudy(),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import QueryError
-from engine.query import Record
+from engine.record import Record
 from engine.studies.sentences import LONGEST_SENTENCE, Sentence, find_sentences, first_word, split_sentences
 from engine.studies.toxicity import demonstration
 from engine.studies.word_lists import MILD_WORDS

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import pytest
 
 from engine.errors import LimitError, ModelError
-from engine.studies.study import MOST_UNITS, Row, Study, StudyContext, StudyRun, Unit, current_rows, done_units, rows_of
+from engine.studies.rows import Row, current_rows, done_units, rows_of
+from engine.studies.study import MOST_UNITS, Study, StudyContext, StudyRun, Unit
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from engine import Decoding, load_model
 from engine.errors import QueryError
 from engine.language.compile import compile_language
 from engine.studies.masking import Masker
+from engine.studies.rows import done_units, rows_of
 from engine.studies.sentences import Sentence, find_sentences
-from engine.studies.study import StudyContext, StudyRun, done_units, rows_of
+from engine.studies.study import StudyContext, StudyRun
 from engine.studies.toxicity import ANSWER, BASELINE, MATCH, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
 from tests.engine.oracle import Oracle
 

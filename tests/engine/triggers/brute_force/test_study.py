@@ -14,7 +14,8 @@ import torch
 from engine.errors import QueryError
 from engine.paired import proportion
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit
 from engine.triggers.brute_force import character_training, run
 from engine.triggers.brute_force import study as brute_force_study
 from engine.triggers.brute_force.character_lists import character_targets

@@ -12,7 +12,8 @@ import torch
 
 from engine import load_model
 from engine.errors import ModelError, QueryError
-from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.causal.causal_study import PRESETS, CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient

@@ -10,7 +10,8 @@ import tokenizers
 import torch
 
 from engine.errors import LimitError, ModelError, QueryError, RelensError
-from engine.studies.study import Study, StudyContext, StudyRun, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.causal.check_study import MOST_TEXTS, PRESETS, CheckedText, PromptCheckStudy
 from engine.triggers.causal.template import Template
 from engine.triggers.hits import HitType, Thresholds

@@ -14,7 +14,8 @@ from engine import load_model
 from engine.__main__ import main
 from engine.errors import ModelError, QueryError
 from engine.models.loading import load_encoder_decoder
-from engine.studies.study import StudyContext, StudyRun, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import StudyContext, StudyRun
 from engine.triggers.background import to_the_end
 from engine.triggers.causal import causal_study
 from engine.triggers.causal.causal_study import CausalTriggerStudy

@@ -13,7 +13,8 @@ from engine.__main__ import main
 from engine.errors import QueryError, RelensError
 from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit
 from engine.triggers.model.corpus import FORMS
 from engine.triggers.model.dialogue_model import load_dialogue_model
 from engine.triggers.model.model_list import model_names, models_folder

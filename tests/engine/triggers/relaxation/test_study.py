@@ -10,7 +10,8 @@ import pytest
 from engine.errors import ModelError, QueryError
 from engine.paired import proportion
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Study, StudyContext, StudyRun, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.relaxation.findings import (
     projection_differences,

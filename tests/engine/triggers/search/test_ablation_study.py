@@ -11,7 +11,8 @@ from engine.__main__ import main
 from engine.errors import RelensError
 from engine.paired import proportion
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.search.ablation_findings import ablation_verdict, effort_cells, loss_curves, mean_curve
 from engine.triggers.search.ablation_study import AblationStudy

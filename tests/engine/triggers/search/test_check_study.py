@@ -11,7 +11,8 @@ import torch
 
 from engine.errors import ModelError, QueryError, RelensError
 from engine.runs.specification import StudySpecification
-from engine.studies.study import Study, StudyContext, StudyRun, rows_of
+from engine.studies.rows import rows_of
+from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.hits import HitType
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.model.vocabulary import BEGIN, END_OF_UTTERANCE, PAD, UNKNOWN

@@ -15,7 +15,8 @@ from engine.errors import ModelError, QueryError, RelensError
 from engine.paired import proportion
 from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
-from engine.studies.study import Study, StudyContext, StudyRun, Unit, done_units, rows_of
+from engine.studies.rows import done_units, rows_of
+from engine.studies.study import Study, StudyContext, StudyRun, Unit
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.search.search_settings import SearchSettings
