@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import app.services
@@ -13,6 +15,9 @@ from app.services import Services
 from tests.app.fakes import FakePreviewer, FakeStore, FakeSupervisor, checks_here
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# Each page that a test opens looks through all installed packages for components, which takes longer than the page.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture
