@@ -13,7 +13,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --on
 TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
-.PHONY: help run lock setup setup-dev model graphviz chromium tini test check unit-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
+.PHONY: help run lock setup setup-dev model graphviz chromium tini test check unit-tests thorough-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -74,7 +74,7 @@ tini:
 # --- what is tested --------------------------------------------------------------------------------------
 
 # One worker on each core; a worker without work takes some of another's.
-SIDE_BY_SIDE := -n logical --dist worksteal
+SIDE_BY_SIDE := -n logical --dist worksteal --durations 10 --durations-min 1
 
 test: check unit-tests quick-attack-tests model-tests browser-tests
 
@@ -86,6 +86,10 @@ check: setup-dev
 
 unit-tests: setup-dev graphviz
 	@$(BIN)/pytest $(SIDE_BY_SIDE)
+
+# The same with all examples of each property.
+thorough-tests: setup-dev graphviz
+	@RELENS_THOROUGH=1 $(BIN)/pytest $(SIDE_BY_SIDE)
 
 model-tests: setup-dev model
 	@$(BIN)/pytest -m model

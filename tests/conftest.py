@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# The first example of a property pays for imports, so none has a deadline. Where a failure would stop somebody else's
-# work, the examples are the same every time, and fewer; at a desk they are new ones.
-_IN_CI = bool(os.environ.get("CI"))
-settings.register_profile("relens", deadline=None, derandomize=_IN_CI, max_examples=40 if _IN_CI else 100)
+from tests.examples import examples
+
+# The first example of a property pays for imports, so none has a deadline.
+settings.register_profile("relens", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=examples())
 settings.load_profile("relens")
 
 # No test may reach for a model hub, whatever it asks for.

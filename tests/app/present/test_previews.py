@@ -14,6 +14,7 @@ from app.present.finding import Finding
 from app.present.previews import preview_of
 from engine.runs.screens import LONGEST_PREVIEW
 from tests.app.present.test_figures import SVG
+from tests.examples import examples
 
 
 def written(*traces, **layout):
@@ -91,7 +92,7 @@ values = st.recursive(
 names = st.sampled_from(["x", "y", "z", "type", "marker", "line", "name", "values", "bdata"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.dictionaries(names, values, max_size=4), max_size=3), st.dictionaries(names, values, max_size=2))
 def test_whatever_a_file_holds_makes_a_picture_or_none(traces, axis):
     small = preview_of(written(*traces, xaxis=axis, annotations=[axis], legend=axis))

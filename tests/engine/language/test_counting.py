@@ -17,6 +17,7 @@ from engine.language.counting import (
     longest_length,
     shortest_length,
 )
+from tests.examples import examples
 
 _ab_patterns = st.recursive(
     st.sampled_from(["a", "b", "[ab]", "é", ""]),
@@ -36,7 +37,7 @@ TEXTS = [
 ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(pattern=_ab_patterns)
 def test_counts_agree_with_enumeration(pattern: str):
     automaton = compile_regex(pattern)

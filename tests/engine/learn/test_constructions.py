@@ -22,6 +22,7 @@ from engine.learn.thompson import MOST_POSITIONS, positions, thompson
 from engine.query import Edits, Limits, Query
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string, mutated, patterns
 from tests.engine.learn.languages import PATTERNS, is_same_automaton
+from tests.examples import examples
 
 SMALL = [pattern for pattern in SUPPORTED if positions(parse_regex(pattern)) <= MOST_POSITIONS]
 
@@ -55,7 +56,7 @@ def test_every_supported_pattern_means_what_re_says(pattern):
         assert disagreements(automaton, pattern, texts) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(patterns, st.integers(0, 2**30))
 def test_all_three_automata_agree_with_re_on_generated_patterns(pattern, seed):
     assume(positions(parse_regex(pattern)) <= MOST_POSITIONS)
@@ -64,7 +65,7 @@ def test_all_three_automata_agree_with_re_on_generated_patterns(pattern, seed):
         assert disagreements(automaton, pattern, texts) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(patterns)
 def test_the_minimal_automaton_is_the_engines(pattern):
     assume(positions(parse_regex(pattern)) <= MOST_POSITIONS)

@@ -27,6 +27,7 @@ from engine.runs.store import Store
 from tests.engine.runs.conftest import ROOT, sqlite_only
 from tests.engine.runs.fakes import specification
 from tests.engine.runs.helpers import dead_pid
+from tests.examples import examples
 
 
 def inspection(model: str = "fake") -> InspectSpecification:
@@ -91,7 +92,7 @@ JSON = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50))
 @given(st.lists(st.lists(st.dictionaries(st.text().filter("number".__ne__), JSON, max_size=4), max_size=4), max_size=4))
 def test_rows_come_back_as_they_were_written(store, batches):
     run_id = store.submit(specification("a"))

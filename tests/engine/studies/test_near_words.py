@@ -17,6 +17,7 @@ from engine.studies.masking import Masker, folded
 from engine.studies.near_words import NearWords
 from engine.studies.word_lists import MILD_WORDS
 from tests.engine.studies.masked_by_re import masked_by_re
+from tests.examples import examples
 from tests.steps import longest_call
 
 #: Few characters, so that words and texts meet: letters with several capitals, signs that are part of no word.
@@ -42,7 +43,7 @@ def words_and_text(draw: st.DrawFn, alphabet: str) -> tuple[list[str], str]:
     return words, "".join(pieces)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(words_and_text(CLOSE))
 @example((["idiot", "idio"], "idio. idio"))
 @example((["aaaa", "aaa", "aa"], "aaaaa aaa- aa"))
@@ -51,14 +52,14 @@ def test_every_form_of_every_word_is_found_as_by_re(made):
     assert Masker(words)(text) == masked_by_re(words, text)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(words_and_text(STRANGE))
 def test_letters_with_several_capitals_too(made):
     words, text = made
     assert Masker(words)(text) == masked_by_re(words, text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.text(max_size=6), max_size=4), st.text(max_size=40))
 def test_any_text_at_all(words, text):
     assert Masker(words)(text) == masked_by_re(words, text)

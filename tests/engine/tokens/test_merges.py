@@ -14,6 +14,7 @@ from tokenizers import models
 from engine.tokens.merges import PairTest
 from engine.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.helpers import segmentations
+from tests.examples import examples
 
 Merges = list[tuple[str, str]]
 
@@ -52,7 +53,7 @@ def pair_test(tokens: list[str], merges: Merges) -> PairTest:
 
 
 @given(merge_lists())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_every_pair_and_every_sequence(case: tuple[list[str], Merges]) -> None:
     tokens, merges = case
     test = pair_test(tokens, merges)
