@@ -64,10 +64,9 @@ class Record:
         """The record with those of its fields that are in `data`."""
         readers = _readers(cls)  # type: ignore[arg-type]
         values = {name: read(data[name], where) for name, (read, where) in readers.items() if name in data}
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise QueryError(f"{cls.__name__} is incomplete: {error}.") from error
+        if missing := [name for name in _required(cls) if name not in values]:  # type: ignore[arg-type]
+            raise QueryError(f"{cls.__name__} lacks {', '.join(missing)}.")
+        return cls(**values)
 
 
 def plain(value: Any) -> Any:
@@ -91,6 +90,16 @@ def _readers(record: type[Record]) -> dict[str, tuple[_Reader, str]]:
         item.name: (_reader(hints[item.name]), f"{record.__name__}.{item.name}")
         for item in dataclasses.fields(record)  # type: ignore[arg-type]
     }
+
+
+@cache
+def _required(record: type[Record]) -> tuple[str, ...]:
+    """The fields that have no default."""
+    return tuple(
+        item.name
+        for item in dataclasses.fields(record)  # type: ignore[arg-type]
+        if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
+    )
 
 
 @cache

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from engine.errors import QueryError
 from engine.record import Record
 
 #: A row as the store has it: the key of its unit as "unit", its kind as "row": first "begin", last "done". The store
@@ -45,7 +46,10 @@ class StudyRow(Record):
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
         """The row back from the store, which may have more in it. Raises `QueryError` for what is no such row."""
-        return cls._read(row)
+        try:
+            return cls._read(row)
+        except QueryError as error:
+            raise QueryError(f"The rows do not fit the study: {error.sentence}") from None
 
     @classmethod
     def all_in(cls, rows: Rows, unit: str | None = None) -> list[Self]:

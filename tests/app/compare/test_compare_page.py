@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -64,11 +65,11 @@ def frames(page):
 
 def test_a_study_from_elsewhere_that_cannot_be_drawn_breaks_no_comparison(dashboard, store):
     ours = _done(store, store.submit(StudySpecification("m", KnowledgeStudy())), [], {})
-    run = store.get(ours)
-    theirs = store.import_run(read_run(write_run(run, [{"unit": "structured", "row": "match", "rank": 2}])))
+    rows = ({"unit": "structured", "row": "match", "rank": 2},)
+    theirs = store.import_run(replace(read_run(write_run(store.get(ours), [])), rows=rows))
     page = opened(dashboard, ours, theirs)
     (error,) = page.error
-    assert "this imported run do not fit the study" in error.value
+    assert "The rows do not fit the study" in error.value
     assert html_of(page).count("Nothing is done yet.") == 1
 
 

@@ -213,7 +213,8 @@ def test_a_changed_byte_is_told(items):
 )
 def test_numbers_that_no_study_writes_are_told(items, more):
     head = items[0] | {"rows": 1, "specification": STUDY, "progress": {}}
-    row = {"unit": "structured", "row": "match", "log_prob": -math.inf, "decoder_log_prob": None, "rank": 2**63}
+    row = {"unit": "structured", "row": "match", "rank": 2**63, "text": "a", "is_truth": False, "log_prob": -math.inf}
+    row |= {"decoder_log_prob": None}
     assert read_run(packed([head, row])).rows == (row,)
     with pytest.raises(QueryError, match=r"no row of a study"):
         read_run(packed([head, row | more]))
