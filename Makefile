@@ -107,7 +107,7 @@ quick-attack-tests: setup-dev model graphviz
 # --- other -----------------------------------------------------------------------------------------------
 
 benchmarks: setup-dev model
-	@for script in compile shortest_path sampling extraction interface pages; do $(BIN)/python -m benchmarks.$$script; done
+	@for script in compile bookkeeping shortest_path sampling extraction interface pages; do $(BIN)/python -m benchmarks.$$script; done
 
 format: setup-dev
 	@$(BIN)/ruff check --fix --quiet .
