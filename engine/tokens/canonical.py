@@ -163,6 +163,18 @@ def _well_formed(
     return kept | (from_boundary & to_boundary) if tables.whole.allows_any_token else kept
 
 
+class Merged(NamedTuple):
+    """The token arcs of several annotated states together, each token once, ascending.
+
+    is_free: whether a token is legal whatever token came before, because it begins a pre-token.
+    """
+
+    tokens: npt.NDArray[np.int32]
+    in_prefix: npt.NDArray[np.bool_]
+    is_free: npt.NDArray[np.bool_]
+    all_free: bool
+
+
 #: An annotated state, and its place among the wrong sequences of `ignore_merges` (OFF where that rule is idle).
 Member = tuple[int, int]
 
@@ -178,6 +190,7 @@ class CanonicalAutomaton(TokenAutomaton):
         self._states: list[tuple[tuple[Member, ...], int]] = []
         self._numbers: dict[tuple[tuple[Member, ...], int], int] = {}
         self._arcs: dict[int, Arcs] = {}
+        self._merged: dict[tuple[Member, ...], Merged] = {}
         self._completes: dict[tuple[Member, int], bool] = {}
         self.start = self._number(((start, OFF),), NO_TOKEN)
 
@@ -191,22 +204,45 @@ class CanonicalAutomaton(TokenAutomaton):
 
     def arcs(self, state: int) -> Arcs:
         """The tokens that are legal from `state`."""
-        found = self._arcs.get(state)
-        if found is None:
-            row = self._legal(state)
-            is_first = np.ones(len(row.tokens), np.bool_)
-            is_first[1:] = row.tokens[1:] != row.tokens[:-1]
-            found = Arcs(row.tokens, row.in_prefix)
-            if not is_first.all():
-                found = Arcs(row.tokens[is_first], row.in_prefix[is_first])
+        arcs = self._arcs.get(state)
+        if arcs is None:
+            arcs = self._found_arcs(*self._states[state])
             if len(self._arcs) >= REMEMBERED_STATES:
                 self._arcs.pop(next(iter(self._arcs)))
-            self._arcs[state] = found
-        return found
+            self._arcs[state] = arcs
+        return arcs
 
-    def _legal(self, state: int) -> Row:
+    def _found_arcs(self, members: tuple[Member, ...], last: int) -> Arcs:
+        """What depends on the last token is a filter over what does not, which few states share out among many."""
+        if self._whole.is_active:
+            tokens, _, in_prefix = self._legal(members, last)
+            is_first = _is_first(tokens)
+            return Arcs(tokens[is_first], in_prefix[is_first])
+        merged = self._merge(members)
+        if merged.all_free:
+            return Arcs(merged.tokens, merged.in_prefix)
+        allowed = self._pairs.allowed_after(last, merged.tokens) | merged.is_free
+        return Arcs(merged.tokens[allowed], merged.in_prefix[allowed])
+
+    def _merge(self, members: tuple[Member, ...]) -> Merged:
+        merged = self._merged.get(members)
+        if merged is None:
+            rows = [self._rows.row(annotated_state) for annotated_state, _ in members]
+            sizes = [len(row.tokens) for row in rows]
+            is_free = np.repeat([self._rows.is_boundary(annotated_state) for annotated_state, _ in members], sizes)
+            tokens = np.concatenate([row.tokens for row in rows])
+            # A token is free where one of its arcs is, so that one comes first.
+            order = np.lexsort((~is_free, tokens))
+            first = order[_is_first(tokens[order])]
+            in_prefix = np.concatenate([row.in_prefix for row in rows])[first]
+            merged = Merged(tokens[first], in_prefix, is_free[first], bool(is_free[first].all()))
+            if len(self._merged) >= REMEMBERED_STATES:
+                self._merged.pop(next(iter(self._merged)))
+            self._merged[members] = merged
+        return merged
+
+    def _legal(self, members: tuple[Member, ...], last: int) -> Row:
         """The legal arcs of all members of a state, ascending by token."""
-        members, last = self._states[state]
         rows = [self._legal_for(member, last) for member in members]
         if len(rows) == 1:
             return rows[0]
@@ -277,7 +313,7 @@ class CanonicalAutomaton(TokenAutomaton):
             return super().destinations(state, at_least)
         tokens = self.arcs(state).tokens[:at_least]
         members: dict[int, set[Member]] = {token: set() for token in tokens.tolist()}
-        row = self._legal(state)
+        row = self._legal(*self._states[state])
         count = int(row.tokens.searchsorted(tokens[-1], side="right")) if len(tokens) else 0
         for token, target in zip(row.tokens[:count].tolist(), row.destinations[:count].tolist(), strict=True):
             members[token].add((target, OFF))
@@ -286,6 +322,13 @@ class CanonicalAutomaton(TokenAutomaton):
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far are the canonical encoding of a string of the language."""
         return any(self._rows.is_final(member[0]) for member in self._states[state][0])
+
+
+def _is_first(tokens: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """(n,) of tokens ascending, where each comes first."""
+    is_first = np.ones(len(tokens), np.bool_)
+    is_first[1:] = tokens[1:] != tokens[:-1]
+    return is_first
 
 
 def canonical_encodings(
