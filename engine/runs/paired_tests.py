@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test
 from engine.record import Record
+from engine.studies.cloze import PassageAnswers
 
 Row = Mapping[str, Any]
 #: What was asked and how, and whether it was decided with yes.
@@ -72,11 +73,9 @@ def paired_differences(kind: str, runs: Sequence[Iterable[Row]]) -> tuple[Paired
 
 def _passages(rows: Iterable[Row]) -> Iterator[Decided]:
     """Cloze: whether the last word of a passage was the first answer."""
-    from engine.studies.cloze_findings import is_counted, is_undecided
-
-    for row in rows:
-        if row.get("row") == "answer" and is_counted(row) and not is_undecided(row):
-            yield str(row["variant"]), (row["context"], row["truth"]), bool(row["right"])
+    for row in PassageAnswers.all_in(rows):
+        if row.is_decided:
+            yield row.variant, (row.context, row.truth), row.right
 
 
 def _sentences(rows: Iterable[Row]) -> Iterator[Decided]:

@@ -34,6 +34,7 @@ _HOME = {
 
 #: Where what a study's rows say is found: a function of the rows and the study.
 _FINDINGS = {
+    "cloze": "engine.studies.cloze_findings:cloze_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
 }
 
@@ -42,7 +43,6 @@ _FINDINGS = {
 _VERDICT = {
     "bias": "engine.studies.bias_verdict:verdict",
     "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
-    "cloze": "engine.studies.cloze_findings:verdict",
     "encodings": "engine.studies.encodings_findings:verdict",
     "memorization": "engine.studies.memorization_findings:verdict",
     "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",

@@ -201,19 +201,19 @@ def test_bias_shares_and_what_the_page_shows_of_them(exported):
 
 def test_cloze_accuracy_and_comparisons(exported):
     rows, answers = exported("cloze", "answer")
-    found = cloze_findings(rows)
+    findings = cloze_findings(rows, CLOZE)
     answers = answers[answers["error"].fillna("") == ""]
     right = answers.assign(right=is_true(answers["right"]), cut=is_true(answers["cut"]))
     right["undecided"] = right["cut"] & right["answers"].map(lambda told: json.loads(told) == [])
-    for result in found.variants:
+    for result in findings.variants:
         own = right[right["variant"] == result.variant]
         interval = stats.binomtest(int(own["right"].sum()), len(own)).proportion_ci(method="wilson")
-        assert (result.asked, result.right) == (len(own), own["right"].sum())
+        assert (result.passages, result.right) == (len(own), own["right"].sum())
         assert result.undecided == own["undecided"].sum()
         assert result.accuracy.value == pytest.approx(own["right"].mean())
         assert (result.accuracy.low, result.accuracy.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
     p_values = []
-    for comparison in found.comparisons:
+    for comparison in findings.comparisons:
         pair = [right[(right["variant"] == name) & ~right["undecided"]].set_index("passage")["right"]
                 for name in (comparison.first, comparison.second)]  # fmt: skip
         both = pd.concat(pair, axis=1, keys=["first", "second"]).dropna()
@@ -225,7 +225,7 @@ def test_cloze_accuracy_and_comparisons(exported):
         assert (test.pairs, test.first_only, test.second_only) == (len(both), *only)
         p_values.append(stats.binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0)
         assert test.p_value == pytest.approx(p_values[-1])
-    assert [comparison.corrected_p_value for comparison in found.comparisons] == pytest.approx(holm(p_values))
+    assert [comparison.corrected_p_value for comparison in findings.comparisons] == pytest.approx(holm(p_values))
     assert any(p < 1.0 for p in p_values)  # else nothing was compared
 
 

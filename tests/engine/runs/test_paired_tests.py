@@ -14,8 +14,11 @@ from engine.runs.paired_tests import paired_differences
 
 
 def passage(number, right, variant="words", **more):
-    told = {"context": f"context {number}", "truth": "word", "error": "", "cut": False, "answers": [{"word": "word"}]}
-    return {"unit": "u", "row": "answer", "variant": variant, "right": right, **told, **more}
+    word = {"word": "word", "text": " word", "log_prob": -1.0, "decoder_log_prob": -1.0}
+    return {
+        "unit": "u", "row": "answer", "variant": variant, "passage": number, "context": f"context {number}",
+        "truth": "word", "answers": [word], "right": right, **more,
+    }  # fmt: skip
 
 
 ANSWERS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
