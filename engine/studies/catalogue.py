@@ -36,6 +36,7 @@ _HOME = {
 _FINDINGS = {
     "cloze": "engine.studies.cloze_findings:cloze_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
+    "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
 }
 
 #: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
@@ -46,7 +47,6 @@ _VERDICT = {
     "encodings": "engine.studies.encodings_findings:verdict",
     "memorization": "engine.studies.memorization_findings:verdict",
     "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
-    "toxicity": "engine.studies.toxicity_verdict:verdict",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }
 

@@ -65,17 +65,13 @@ def test_every_two_runs_are_compared():
 def test_other_studies():
     def sentence(number, found):
         return {
-            "row": "answer",
-            "mode": "prompted",
-            "variant": "v",
-            "sentence": f"{number}",
-            "position": 1,
-            "found": found,
-        }
+            "unit": "prompted 1", "row": "answer", "mode": "prompted", "variant": "all", "input": number,
+            "word": "jerk", "sentence": f"{number} jerk", "prompt": f"{number}", "position": 2, "found": found,
+        }  # fmt: skip
 
     runs = [[sentence(1, True), sentence(2, None), sentence(3, False)], [sentence(1, False), sentence(2, True)]]
     (found,) = paired_differences("toxicity", runs)
-    assert (found.way, found.test.pairs, found.test.first_only) == ("v", 1, 1)
+    assert (found.way, found.test.pairs, found.test.first_only) == ("all", 1, 1)
 
     def trigger(target, hit):
         return {"row": "trigger", "target": [target], "hits": {"o-greedy": hit, "o-sample-min-k1": True}}
