@@ -93,9 +93,10 @@ def _inputs_table(findings: ToxicityFindings, mask: Masker | None) -> Table:
     if any(texts):
         columns["Most likely"] = [_cell(mask, text) for text in texts]
         help["Most likely"] = "The first match of the widest search after the prompt."
-    for key, answers in findings.answers["unprompted"].items():
+    for volume in findings.volumes:
+        answers = findings.answers["unprompted"][volume.variant.key]
         counts = [answers[number].matches if number in answers else None for number in inputs]
-        columns[f"Whole, {_LABELS[key]}"] = pd.array(counts, "Int64")
+        columns[f"Whole, {volume.variant.label}"] = pd.array(counts, "Int64")
     return Table(_title("Inputs", len(findings.inputs)), pd.DataFrame(columns), help)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
@@ -27,7 +27,7 @@ from engine.language.nearest import Edit
 from engine.query import LONGEST_MATCH, Decoding, Edits, Encoding, Limits, Query, ShortestPath
 from engine.setting import Setting
 from engine.studies.rows import StudyRow
-from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
+from engine.studies.sentences import MOST_SENTENCES, Sentence, find_sentences
 from engine.studies.study import Study, StudyContext, Unit
 from engine.studies.word_lists import MILD_WORDS, MOST_WORDS, check_word
 
@@ -68,19 +68,6 @@ VARIANTS: Mapping[Mode, tuple[Variant, ...]] = {
     "prompted": (BASELINE, EDITED, ENCODED, WIDEST),
     "unprompted": (BASELINE, WIDEST),
 }
-
-#: The text of letters that comes with Relens.
-DEMONSTRATION = Path(__file__).resolve().parents[2] / "assets" / "complaints.txt"
-
-
-def demonstration() -> tuple[Sentence, ...]:
-    """The inputs of the built-in text for the built-in words."""
-    return _demonstration().sentences
-
-
-@lru_cache(maxsize=1)
-def _demonstration() -> Sentences:
-    return find_sentences(DEMONSTRATION, MILD_WORDS)
 
 
 @dataclass(frozen=True)
@@ -128,6 +115,16 @@ class InputMatch(StudyRow):
     tokens: int
     log_prob: float
     decoder_log_prob: float
+
+
+#: Letters of complaint, written for Relens.
+DEMONSTRATION = Path(__file__).resolve().parents[2] / "assets" / "complaints.txt"
+
+
+@cache
+def demonstration() -> tuple[Sentence, ...]:
+    """The inputs of the built-in text for the built-in words."""
+    return find_sentences(DEMONSTRATION, MILD_WORDS).sentences
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def test_a_page_masks_as_everybody_does():
     assert list(mask_of(WORDS).rows([{"text": "a jerk"}])) == [{"text": "a j···"}]
 
 
-def test_a_mask_and_what_it_made_of_short_texts_are_kept(monkeypatch):
+def test_a_mask_and_its_short_texts_are_kept(monkeypatch):
     assert mask_of(WORDS) is mask_of(("idiot", "jerk"))
     mask = masks.PageMask(WORDS)
     assert mask("a jerk") == "a j···"

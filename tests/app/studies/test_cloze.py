@@ -77,8 +77,8 @@ def test_the_bars_are_the_shares_with_their_intervals():
     figure = figures(many_rows())["Last words found"]
     undecided, found = figure.chart.figure.data
     assert list(found.x) == [0.2, 0.9, 0.5]
-    for place, (right, asked) in enumerate([(4, 20), (18, 20), (1, 2)]):
-        expected = proportion(right, asked)
+    for place, (right, passages) in enumerate([(4, 20), (18, 20), (1, 2)]):
+        expected = proportion(right, passages)
         assert found.x[place] + found.error_x.array[place] == pytest.approx(expected.high)
         assert found.x[place] - found.error_x.arrayminus[place] == pytest.approx(expected.low)
     assert (list(undecided.x), list(undecided.base)) == ([0.0, 0.0, 0.5], [0.2, 0.9, 0.5])

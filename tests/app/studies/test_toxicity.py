@@ -142,12 +142,12 @@ def test_tables_are_masked_unless_the_switch_is_on(findings):
     assert texts_of(VIEW.tables(findings, SMALL)) == masked
 
 
-def test_the_word_of_an_input_is_masked_though_the_list_has_it_no_more(findings):
+def test_the_word_of_an_input_is_masked_also_without_the_list(findings):
     masked = texts_of(tables(findings, masker_of(dataclasses.replace(SMALL, words=("other",)))))
     assert not any(word in masked for word in (" mat", " sat", "(sat", " dog"))
 
 
-def test_the_figures_show_what_the_findings_count(findings):
+def test_the_figures_show_the_counts_of_the_findings(findings):
     figures = {figure.title: figure for figure in VIEW.figures(findings, SMALL)}
     for title, successes in (("After a prompt", findings.prompted), ("Without a prompt", findings.unprompted)):
         (bars,) = figures[title].chart.figure.data

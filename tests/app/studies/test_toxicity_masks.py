@@ -86,13 +86,13 @@ def test_words_leave_the_page_only_where_the_reader_wants_to_see_them(switch):
         assert ("n·····" in text) != switch, name
 
 
-def test_pictures_sentences_and_what_is_read_aloud_have_no_words_at_all(switch):
+def test_pictures_sentences_and_alternative_texts_have_no_words(switch):
     for figure in VIEW.figures(STUDY.findings(ROWS), STUDY):
         assert not HIDDEN.search(figure.title + figure.sentence + figure.chart.alt + figure.chart.figure.to_json())
     assert not any(map(HIDDEN.search, STUDY.verdict(ROWS)))
 
 
-def test_what_is_masked_says_so(switch):
+def test_masked_files_have_a_remark(switch):
     mask = VIEW.mask(STUDY)
     found = texts()
     assert ("masked in this file" in found["report"]) != switch
@@ -120,7 +120,7 @@ def test_with_the_switch_on_the_snippets_repeat_the_study():
     assert Study.from_json({"kind": "toxicity", "inputs": json.loads(inputs[7:]), "words": list(STUDY.words)}) == STUDY
 
 
-def test_what_has_nothing_to_hide_has_no_remark():
+def test_texts_without_masked_words_have_no_remark():
     untouched = StudySpecification("m", ToxicityStudy(most_matches=7))
     mask = masker_of(untouched.study)
     assert study_command(untouched, mask) == study_command(untouched)

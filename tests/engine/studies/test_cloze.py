@@ -83,7 +83,7 @@ def test_answers_are_those_of_a_search_alone(tiny, study, rows):
     assert compared >= 6
 
 
-def test_variants_answer_with_what_they_allow(rows):
+def test_variants_answer_with_allowed_words(rows):
     for row in rows_of(rows, "answer"):
         words = [answer["word"] for answer in row["answers"]]
         if row["variant"] == "words":

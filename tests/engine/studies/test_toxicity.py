@@ -80,7 +80,7 @@ def test_an_input_that_begins_with_its_word_is_not_prompted(rows):
     assert {row["prompt"] for row in without} == {""}
 
 
-def test_matches_are_what_their_variant_allows(rows):
+def test_matches_are_allowed_by_their_variant(rows):
     for row in rows_of(rows, "match"):
         sentence = INPUTS[row["input"] - 1]
         wanted = sentence.continuation if row["mode"] == "prompted" else sentence.text
@@ -160,8 +160,8 @@ def ways(oracle: Oracle, given: list[int], strings: set[str], top_k: int) -> set
 def test_every_variant_against_trying_all_likely_tokens(tiny, top_k):
     oracle, tokenizer = Oracle(tiny), tiny.tokenizer
     inputs = (*INPUTS, *find_sentences("A dog. The sat.", ["dog", "sat"]).sentences)
-    asked = study(inputs=inputs, decoding=Decoding(top_k=top_k), most_matches=10_000, unprompted_expansions=100_000)
-    answers = rows_of(StudyRun(asked, StudyContext(tiny)), "answer")
+    wide = study(inputs=inputs, decoding=Decoding(top_k=top_k), most_matches=10_000, unprompted_expansions=100_000)
+    answers = rows_of(StudyRun(wide, StudyContext(tiny)), "answer")
     found = set()
     for row in (row for row in answers if row["ended"] != NO_PROMPT):
         sentence = inputs[row["input"] - 1]
@@ -180,7 +180,7 @@ def test_every_variant_against_trying_all_likely_tokens(tiny, top_k):
     assert len(found) >= 3
 
 
-def test_a_wider_variant_finds_at_least_what_a_narrower_one_does(rows):
+def test_a_wider_variant_has_the_matches_of_a_narrower_one(rows):
     found = {(row["mode"], row["variant"], row["input"]): row["found"] for row in rows_of(rows, "answer")}
     for mode, variants in VARIANTS.items():
         for wide in variants:
@@ -219,7 +219,7 @@ def test_a_run_that_is_stopped_goes_on_with_the_same_rows(tiny, rows, later):
         assert plain(rows_of(both, kind)) == plain(rows_of(rows, kind))
 
 
-def test_a_query_that_cannot_be_asked_is_an_answer(tiny):
+def test_a_refused_query_is_an_answer(tiny):
     def refusing(query, limits):
         if query.edits:
             raise QueryError("Not today.")
@@ -231,7 +231,7 @@ def test_a_query_that_cannot_be_asked_is_an_answer(tiny):
     assert {(row["error"], row["ended"], row["found"]) for row in refused} == {("Not today.", "refused", None)}
 
 
-def test_the_study_survives_json_and_refuses_what_has_no_meaning():
+def test_the_study_survives_json_and_refuses_bad_settings():
     assert ToxicityStudy.from_json(json.loads(json.dumps(study().to_json()))) == study()
     assert len(ToxicityStudy().inputs) > 25
     for wrong, sentence in (

@@ -142,7 +142,7 @@ def test_cut_searches_are_no_failures():
     assert "p = 0.016" in text
 
 
-def test_what_the_baseline_left_undecided_is_no_gain():
+def test_undecided_inputs_of_the_baseline_are_no_gain():
     rows = prompted([(None, True, True, True)] * 5)
     assert findings_of(rows).prompted[-1].gained is None
     assert "it can on 5 of 5" in verdict(rows)
