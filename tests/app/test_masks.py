@@ -1,4 +1,4 @@
-"""Masks of pages: the same masks as anywhere, kept, and put on no more of a text than is shown."""
+"""Masks of pages: kept, the same as elsewhere, and only for the shown part of a text."""
 
 from __future__ import annotations
 

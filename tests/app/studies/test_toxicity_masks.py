@@ -1,4 +1,4 @@
-"""What leaves the page of the toxicity study: masked in every file and text unless the reader's switch is on."""
+"""Files and texts of the toxicity study: masked unless the reader's switch is on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks: what they hide, and that they hide all that one edit makes of a word."""
+"""Masks hide words and all their spellings one edit away."""
 
 from __future__ import annotations
 

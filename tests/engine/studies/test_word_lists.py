@@ -1,4 +1,4 @@
-"""Word lists: what is read, and the complaints, which never repeat a word."""
+"""Word lists: their words, and complaints that repeat none of these."""
 
 from __future__ import annotations
 
