@@ -1,73 +1,68 @@
-"""The cloze test on its page: what it is, its figures, and its tables."""
+"""The cloze test on its page: introduction, figures and tables."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from app.narrative import interval_text, log_probability_text, probability_text
 from app.setting_fields import all_fields
-from app.studies.cloze_figures import accuracy_figure, answers_figure, comparison_figure, p_text, places_figure
+from app.studies.cloze_figures import accuracy_figure, answers_figure, comparison_figure, p_text, ranks_figure
 from app.studies.cloze_settings import cloze_settings, work_sentence
-from app.studies.view import Figure, Rows, StudyView, Table
+from app.studies.view import Figure, StudyView, Table
 from app.text import visible
 from engine.counted import counted
 from engine.runs.study_checks import Checked
-from engine.studies.cloze import ANSWER, LABELS, ClozeStudy
-from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult, cloze_findings
+from engine.studies.cloze import LABELS, ClozeStudy, PassageAnswers, Variant
+from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult
 from engine.studies.passages import can_be_an_answer
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
 
-#: Characters of a passage that are shown, counted from its end, which is where the answer is asked for.
+#: Characters of a passage that are shown, from its end, where the answer follows.
 _SHOWN = 160
 
 _VARIANTS_HELP = {
-    "Way of asking": "Which words may be the answer.",
+    "Variant": "Which words may be the answer.",
     "Found": "Passages whose first answer is the last word.",
-    "Passages": "Those that could be asked and answered.",
-    "Share": "Found of passages. What is undecided counts as not found.",
-    "95 %": "Were the passages drawn anew from where these come from, the true share would lie within such bounds in "
-    "95 of 100 cases (Wilson's interval).",
-    "Undecided": "The limit of expansions was reached before the first answer was certain.",
-    "At most": "The share, were all undecided passages found.",
-    "Listed": "Passages whose last word is among the answers, in whichever place.",
-    "Not asked": "Passages that could not be asked this way, such as those beyond what the model can read.",
-    "Not answerable": "Passages that end in a word that is not of plain letters, which no answer can be.",
-    "Expansions": "How often the model was asked what comes next, on average for a passage, its context left out.",
+    "Passages": "Without errors and unanswerable passages.",
+    "Share": "Found of passages; an undecided passage counts as not found.",
+    "95 %": "For other passages of this sort the share lies within such bounds in 95 of 100 cases (Wilson's interval).",
+    "Undecided": "The search reached the limit of expansions before its first answer was certain.",
+    "At most": "The share were all undecided passages found.",
+    "Listed": "Passages whose last word is among the answers, at any rank.",
+    "Errors": "Passages without a search, such as those longer than the model can read.",
+    "Unanswerable": "Passages that end in a word that is not of plain letters, which no answer can be.",
+    "Expansions": "How often the model computed the next token: the mean over passages, without their contexts.",
 }
 _COMPARISONS_HELP = {
-    "Passages": "Those that both ways decided.",
-    "Only first": "Passages that only the first way has right.",
-    "Only second": "Passages that only the second way has right.",
-    "p": "How likely chance alone makes so uneven a split: McNemar's exact test, two-sided.",
-    "p corrected": "The same, corrected for the number of comparisons in this table (Holm).",
+    "Passages": "Decided by both variants.",
+    "Only first": "Passages that only the first variant has right.",
+    "Only second": "Passages that only the second variant has right.",
+    "p": "The probability that chance alone makes so uneven a split: McNemar's exact test, two-sided.",
+    "p corrected": "Corrected for the number of comparisons in this table (Holm).",
     "Differ": "Whether the corrected p is below 0.05.",
 }
 
 
-class ClozeView(StudyView):
+class ClozeView(StudyView[ClozeStudy, ClozeFindings]):
     """See `app.studies.view`."""
 
     kind = "cloze"
     introduction = (
-        "The model reads passages without their last word and has to find it, asked in up to four ways that differ "
-        "only in which answers count. The share of words found says how well it follows a story; the differences say "
-        "how much of that is the way of asking."
+        "The model reads passages without their last word and has to find it, under up to four variants of the query "
+        "that differ only in which answers count. The share of words found says how well the model follows a story; "
+        "the differences say how much of that depends on the query."
     )
     notice = ""
 
-    def settings(self, study: Study) -> Study:
+    def settings(self, study: ClozeStudy) -> ClozeStudy:
         """See `StudyView`. Raises `QueryError` for a bad passage, with its line, and for too many of them."""
         with all_fields():
-            return cloze_settings(study if isinstance(study, ClozeStudy) else ClozeStudy())
+            return cloze_settings(study)
 
-    def extent(self, study: Study, checked: Checked) -> str:
-        """How much work the passages are, and how many of them cannot be answered."""
-        assert isinstance(study, ClozeStudy)
+    def extent(self, study: ClozeStudy, checked: Checked) -> str:
+        """The number of passages, expansions and unanswerable passages."""
         sentence = work_sentence(study, checked.counts["passages"])
         if impossible := checked.counts["unanswerable"]:
             sentence += (
@@ -76,30 +71,27 @@ class ClozeView(StudyView):
             )
         return sentence
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
-        """Shares found, pairs of ways, frequent answers, places of the truth."""
-        findings = cloze_findings(rows)
-        results = [result for result in findings.variants if result.asked]
+    def figures(self, findings: ClozeFindings, study: ClozeStudy) -> list[Figure]:
+        """Accuracies, pairs of variants, frequent answers, ranks of the truth."""
+        results = [result for result in findings.variants if result.passages]
         if not results:
             return []
-        compared = _compared(findings)
         figures = [accuracy_figure(results)]
-        if compared:
+        if compared := _compared(findings):
             figures.append(comparison_figure(compared))
         # Were all answers different, "most frequent" would mean nothing.
         if any(word.count > 1 for result in results for word in result.frequent):
             figures.append(answers_figure(results, findings.truths))
-        return [*figures, places_figure(rows)]
+        return [*figures, ranks_figure(results)]
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
-        """One line a way, one line a pair of ways, one line a passage."""
-        findings = cloze_findings(rows)
+    def tables(self, findings: ClozeFindings, study: ClozeStudy) -> list[Table]:
+        """One line a variant, one line a pair of variants, one line a passage."""
         if not findings.variants:
             return []
-        tables = [Table("Ways of asking", _variants_table(findings.variants), _VARIANTS_HELP)]
+        tables = [Table("Variants", _variants_table(findings.variants), _VARIANTS_HELP)]
         if compared := _compared(findings):
-            tables.append(Table("Differences between ways", _comparisons_table(compared), _COMPARISONS_HELP))
-        return [*tables, _examples_table(rows)]
+            tables.append(Table("Differences between variants", _comparisons_table(compared), _COMPARISONS_HELP))
+        return [*tables, _passages_table(findings)]
 
 
 def _compared(findings: ClozeFindings) -> list[Comparison]:
@@ -109,16 +101,16 @@ def _compared(findings: ClozeFindings) -> list[Comparison]:
 def _variants_table(results: Sequence[VariantResult]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "Way of asking": [result.label for result in results],
+            "Variant": [result.label for result in results],
             "Found": [result.right for result in results],
-            "Passages": [result.asked for result in results],
+            "Passages": [result.passages for result in results],
             "Share": [probability_text(result.accuracy.value) for result in results],
             "95 %": [interval_text(result.accuracy.low, result.accuracy.high) for result in results],
             "Undecided": [result.undecided for result in results],
             "At most": [probability_text(result.at_most) for result in results],
             "Listed": [result.truth_listed for result in results],
-            "Not asked": [result.errors for result in results],
-            "Not answerable": [result.unanswerable for result in results],
+            "Errors": [result.errors for result in results],
+            "Unanswerable": [result.unanswerable for result in results],
             "Expansions": [round(result.expansions) for result in results],
         }
     )
@@ -139,58 +131,55 @@ def _comparisons_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
     )
 
 
-def _examples_table(rows: Rows) -> Table:
-    by_passage: dict[int, dict[str, Mapping[str, Any]]] = {}
-    for row in rows_of(rows, ANSWER):
-        by_passage.setdefault(row["passage"], {})[row["variant"]] = row
-    asked = [by_passage[number] for number in sorted(by_passage)]
-    any_rows = [next(iter(each.values())) for each in asked]
+def _passages_table(findings: ClozeFindings) -> Table:
+    any_rows = [next(iter(by_variant.values())) for by_variant in findings.passages]
     columns: dict[str, list[Any]] = {
-        "#": [row["passage"] + 1 for row in any_rows],
-        "Passage": [_end(row["context"]) for row in any_rows],
-        "Last word": [visible(row["truth"], spaces=False) for row in any_rows],
+        "#": [row.passage + 1 for row in any_rows],
+        "Passage": [_end(row.context) for row in any_rows],
+        "Last word": [visible(row.truth, spaces=False) for row in any_rows],
     }
     help = {
-        "#": "The passage in its file.",
-        "Passage": "The end of what the model reads.",
-        "Last word": "The word that was to be found.",
+        "#": "The number of the passage in its file.",
+        "Passage": "The end of the text before the last word.",
+        "Last word": "The word to find.",
     }
-    for variant, label in LABELS.items():
-        if any(variant in each for each in asked):
-            columns[_capital(label)] = [_answers(each.get(variant)) for each in asked]
-            columns[f"Place, {label}"] = [_place(each.get(variant)) for each in asked]
-            help[_capital(label)] = (
-                "The answers, the likeliest first, with the probability that the model gives the likeliest spelling of "
-                "each after the passage; ✓ marks the right one."
-            )
-            help[f"Place, {label}"] = "Where the right word stands among these answers."
+    for result in findings.variants:
+        label, rank = _capital(result.label), f"Rank, {result.label}"
+        columns[label] = _column(findings.passages, result.variant, _answers)
+        columns[rank] = _column(findings.passages, result.variant, _rank)
+        help[label] = (
+            "The answers, the likeliest first, each with the probability of its likeliest spelling after the passage; "
+            "✓ marks the right one."
+        )
+        help[rank] = "The rank of the right word among these answers."
     return Table("Passages and answers", pd.DataFrame(columns), help)
 
 
-def _answers(row: Mapping[str, Any] | None) -> str:
-    if row is None:
-        return ""
-    if row["error"]:
-        return str(row["error"])
-    if not row["answers"]:
-        return "undecided" if row["cut"] else "no answer"
+def _column(
+    passages: Sequence[Mapping[Variant, PassageAnswers]], variant: Variant, cell: Callable[[PassageAnswers], str]
+) -> list[str]:
+    """A cell for each passage, empty where the variant has no row yet."""
+    return [cell(by_variant[variant]) if variant in by_variant else "" for by_variant in passages]
+
+
+def _answers(row: PassageAnswers) -> str:
+    if row.error:
+        return row.error
+    if not row.answers:
+        return "undecided" if row.cut else "no answer"
     return ", ".join(
-        f"{'✓ ' if answer['word'] == row['truth'] else ''}{visible(answer['word'], spaces=False)}"
-        f" {log_probability_text(_finite(answer['log_prob']))}"
-        for answer in row["answers"]
+        f"{'✓ ' if answer.word == row.truth else ''}{visible(answer.word, spaces=False)}"
+        f" {log_probability_text(answer.log_prob)}"
+        for answer in row.answers
     )
 
 
-def _place(row: Mapping[str, Any] | None) -> str:
-    if row is None or row["error"]:
+def _rank(row: PassageAnswers) -> str:
+    if row.error:
         return ""
-    if row["rank"] is None:
-        return "–" if can_be_an_answer(str(row["truth"])) else "not answerable"
-    return str(row["rank"])
-
-
-def _finite(log_prob: float | None) -> float:
-    return -math.inf if log_prob is None else log_prob
+    if row.rank is None:
+        return "–" if can_be_an_answer(row.truth) else "unanswerable"
+    return str(row.rank)
 
 
 def _end(context: str) -> str:

@@ -1,9 +1,9 @@
-"""Figures of a cloze test: how many last words are found, by which way more, with what answers, and in which place.
+"""Figures of a cloze test: accuracies, pairs of variants, frequent answers, and ranks of the truth.
 
     any word               ▇▇▇▇▇▇▇├──┤           45 %
-    words of the context   ▇▇▇▇▇▇▇▇▇▇▇▇├──┤      80 %   the bar is what was found, the line its 95 % interval
+    words of the context   ▇▇▇▇▇▇▇▇▇▇▇▇├──┤      80 %   a bar with its 95 % interval
 
-Pure functions of findings and rows. A passage whose search was cut is drawn as undecided, never as wrong.
+Pure functions of the findings. A passage whose search was cut is drawn as undecided, never as wrong.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from app.charts import (
     FROM_ZERO,
@@ -30,22 +29,21 @@ from app.charts import (
     panels,
 )
 from app.narrative import estimate_text, probability_text
-from app.studies.view import Figure, Rows
+from app.studies.view import Figure
 from app.text import shortened, visible
 from engine.counted import counted
-from engine.studies.cloze import ANSWER, LABELS
-from engine.studies.cloze_findings import Comparison, VariantResult, WordShare, is_counted
-from engine.studies.rows import rows_of
+from engine.studies.cloze import LABELS, PassageAnswers
+from engine.studies.cloze_findings import Comparison, VariantResult, WordShare
 
 #: Characters of a line of a label beside a bar, for a narrow screen.
 _LABEL_WIDTH = 25
 
-LISTED, NOT_LISTED, UNDECIDED = "listed", "not among the answers", "undecided"
-#: Ranks of the truth as they are drawn together, by the last of each.
-_PLACES = ((1, "in the first place"), (2, "second"), (5, "third to fifth"))
+FIRST, NOT_LISTED, UNDECIDED = "first", "not among the answers", "undecided"
+#: Ranks of the truth that are drawn together, by the last of each.
+_RANKS = ((1, FIRST), (2, "second"), (5, "third to fifth"))
 _LATER = "sixth or later"
-_PLACE_STYLES = {
-    "in the first place": Style(),
+_RANK_STYLES = {
+    FIRST: Style(),
     "second": Style(SKY, "/"),
     "third to fifth": Style(GREEN, "."),
     _LATER: Style(PINK, "x"),
@@ -55,24 +53,21 @@ _PLACE_STYLES = {
 
 
 def accuracy_figure(results: Sequence[VariantResult]) -> Figure:
-    """The share of last words that each way finds, with its interval, and what the undecided passages could add."""
+    """The accuracy of each variant with its interval, and the share of undecided passages after it."""
     undecided = bars(
         [result.at_most - result.accuracy.value for result in results],
         begin=[result.accuracy.value for result in results],
         name="undecided",
         style=STYLES[1],
-        hover=[
-            f"{LABELS[result.variant]}: {counted(result.undecided, 'passage')} cut before the answer was certain"
-            for result in results
-        ],
+        hover=[f"{result.label}: {counted(result.undecided, 'undecided passage')}" for result in results],
     )
-    told = [f"{LABELS[result.variant]}: {estimate_text(result.accuracy)}" for result in results]
-    found = bars([result.accuracy for result in results], name="found", hover=told)
+    shares = [f"{result.label}: {estimate_text(result.accuracy)}" for result in results]
+    right = bars([result.accuracy for result in results], name="found", hover=shares)
     drawn = chart(
-        [undecided, found] if any(result.undecided for result in results) else [found],
-        f"Bars of the share found: {'; '.join(told)}.",
+        [undecided, right] if any(result.undecided for result in results) else [right],
+        f"Bars of the share found: {'; '.join(shares)}.",
         x=SHARE | {"title": "Share of last words found"},
-        y_labels=_wrapped([f"{LABELS[result.variant]}\n{result.right} of {result.asked}" for result in results]),
+        y_labels=_wrapped([f"{result.label}\n{result.right} of {result.passages}" for result in results]),
         row_height=56,
         barmode="overlay",
     )
@@ -80,7 +75,7 @@ def accuracy_figure(results: Sequence[VariantResult]) -> Figure:
 
 
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """Of each two ways, the passages that only the one and only the other has right."""
+    """Of each two variants, the passages that only one of them has right."""
     hover = [
         f"{LABELS[each.first]} only: {each.test.first_only}; {LABELS[each.second]} only: {each.test.second_only}; of"
         f" {counted(each.test.pairs, 'passage')} that both decided; p = {p_text(each.corrected_p_value)}"
@@ -115,16 +110,16 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
         row_height=68,
         barmode="overlay",
     )
-    return Figure("Pairs of ways on the same passages", _comparison_sentence(comparisons), drawn)
+    return Figure("Pairs of variants on the same passages", _comparison_sentence(comparisons), drawn)
 
 
 def answers_figure(results: Sequence[VariantResult], truths: Sequence[WordShare]) -> Figure:
-    """The most frequent answers of each way, above the most frequent of the words that were to be found."""
-    found = [(LABELS[result.variant], result.frequent) for result in results if result.frequent]
-    found.append(("true last words", tuple(truths)))
-    styles = [*STYLES[: len(found) - 1], Style(GREY, "\\")]
+    """The most frequent answers of each variant, above the most frequent last words."""
+    series = [(result.label, result.frequent) for result in results if result.frequent]
+    styles = [*STYLES[: len(series)], Style(GREY, "\\")]
+    series.append(("true last words", tuple(truths)))
     parts = []
-    for (name, words), style in zip(found, styles, strict=True):
+    for (name, words), style in zip(series, styles, strict=True):
         shown = [shortened(visible(each.word, spaces=False), 20) for each in words]
         hover = [
             f"{word}: {counted(each.count, 'passage')}, {probability_text(each.share)}"
@@ -133,123 +128,116 @@ def answers_figure(results: Sequence[VariantResult], truths: Sequence[WordShare]
         mark = bars([each.share for each in words], name=name, style=style, hover=hover)
         # Each panel is as high as it has words.
         parts.append(Panel([mark], name, y=listed(shown), height=27 * max(len(words), 1)))
-    told = "; ".join(f"{name}: {_words(words)}" for name, words in found if words)
+    described = "; ".join(f"{name}: {_words(words)}" for name, words in series if words)
     x = FROM_ZERO | {"tickformat": ".0%"}
-    drawn = panels(parts, f"Bars, {told}.", x=x, showlegend=False)
+    drawn = panels(parts, f"Bars, {described}.", x=x, showlegend=False)
     drawn.figure.update_annotations(x=0, xanchor="left")
     drawn.figure.update_xaxes(title="Share of the first answers", row=len(parts), col=1)
     return Figure("Most frequent answers", _answers_sentence(results, truths), drawn)
 
 
-def places_figure(rows: Rows) -> Figure:
-    """In which place of the answers the truth stands, as parts of all passages of each way."""
-    counts = place_counts(rows)
-    names = [name for name in _PLACE_STYLES if any(places[name] for places in counts.values())]
+def ranks_figure(results: Sequence[VariantResult]) -> Figure:
+    """The rank of the truth among the answers, as shares of the passages of each variant."""
+    counts = {result.label: rank_counts(result) for result in results}
+    names = [name for name in _RANK_STYLES if any(ranks[name] for ranks in counts.values())]
     marks = [
         bars(
-            [places[name] / places.total() for places in counts.values()],
+            [ranks[name] / ranks.total() for ranks in counts.values()],
             name=name,
-            style=_PLACE_STYLES[name],
+            style=_RANK_STYLES[name],
             hover=[
-                f"{LABELS[way]}, {name}: {places[name]} of {counted(places.total(), 'passage')}"
-                for way, places in counts.items()
+                f"{label}, {name}: {ranks[name]} of {counted(ranks.total(), 'passage')}"
+                for label, ranks in counts.items()
             ],
         )
         for name in names
     ]
-    told = [
-        f"{LABELS[way]}: " + ", ".join(f"{name} {places[name]}" for name in names if places[name])
-        for way, places in counts.items()
+    described = [
+        f"{label}: " + ", ".join(f"{name} {ranks[name]}" for name in names if ranks[name])
+        for label, ranks in counts.items()
     ]
     drawn = chart(
         marks,
-        f"{'; '.join(told)}.",
+        f"{'; '.join(described)}.",
         x={"title": "Share of the passages", "range": [0, 1.0], "tickformat": ".0%"},
-        y_labels=_wrapped([LABELS[way] for way in counts]),
+        y_labels=_wrapped(list(counts)),
         row_height=44,
         barmode="stack",
         showlegend=True,
     )
-    return Figure("Rank of the right word", _places_sentence(counts), drawn)
+    return Figure("Rank of the right word", _ranks_sentence(counts), drawn)
 
 
-def place_counts(rows: Rows) -> dict[str, Counter[str]]:
-    """How many passages of each way have the truth in which place; what could not be asked or answered is left out."""
-    counts: dict[str, Counter[str]] = {}
-    for row in rows_of(rows, ANSWER):
-        if is_counted(row):
-            counts.setdefault(row["variant"], Counter())[_place(row)] += 1
-    return {way: counts[way] for way in LABELS if way in counts}
+def rank_counts(result: VariantResult) -> Counter[str]:
+    """The number of passages by the rank of the truth."""
+    return Counter(map(_rank, result.scored))
 
 
 def p_text(p_value: float) -> str:
-    """A p-value with two figures, "< 0.0001" where nobody asks how much less."""
+    """A p-value with two figures, "< 0.0001" for all smaller ones."""
     return "< 0.0001" if p_value < 0.0001 else f"{p_value:.2g}"
 
 
-def _place(row: Mapping[str, Any]) -> str:
-    if row["rank"] is not None:
-        return next((name for last, name in _PLACES if row["rank"] <= last), _LATER)
-    return UNDECIDED if row["cut"] and not row["answers"] else NOT_LISTED
+def _rank(row: PassageAnswers) -> str:
+    if row.rank is not None:
+        return next((name for last, name in _RANKS if row.rank <= last), _LATER)
+    return UNDECIDED if row.is_undecided else NOT_LISTED
 
 
 def _accuracy_sentence(results: Sequence[VariantResult]) -> str:
     best = max(results, key=lambda result: result.accuracy.value)
     worst = min(results, key=lambda result: result.accuracy.value)
     if len(results) == 1:
-        said = f"With {LABELS[best.variant]} the model finds {estimate_text(best.accuracy)} of the last words."
+        sentence = f"With {best.label} the model finds {estimate_text(best.accuracy)} of the last words."
     elif best.accuracy.value == worst.accuracy.value:
-        said = f"All ways of asking find the same share of the last words, {probability_text(best.accuracy.value)}."
+        sentence = f"All variants find the same share of the last words, {probability_text(best.accuracy.value)}."
     else:
-        said = (
-            f"With {LABELS[best.variant]} the model finds the most last words, {estimate_text(best.accuracy)}; with"
-            f" {LABELS[worst.variant]} the fewest, {estimate_text(worst.accuracy)}."
+        sentence = (
+            f"With {best.label} the model finds the most last words, {estimate_text(best.accuracy)}; with"
+            f" {worst.label} the fewest, {estimate_text(worst.accuracy)}."
         )
     if any(result.undecided for result in results):
-        said += " What is hatched was cut before its answer was certain, and may be right or wrong."
-    return said
+        sentence += " Hatched passages are undecided: they may be right or wrong."
+    return sentence
 
 
 def _comparison_sentence(comparisons: Sequence[Comparison]) -> str:
-    certain = sum(each.is_significant for each in comparisons)
-    if not certain:
-        return "No two ways of asking differ by more than chance could make it on these passages."
+    significant = sum(each.is_significant for each in comparisons)
+    if not significant:
+        return "No two variants differ by more than chance explains."
     clearest = min(comparisons, key=lambda each: each.corrected_p_value)
-    better, worse = clearest.first, clearest.second
-    if clearest.test.second_only > clearest.test.first_only:
-        better, worse = worse, better
     return (
-        f"{'One pair' if certain == 1 else counted(certain, 'pair')} of {len(comparisons)} differ"
-        f"{'s' if certain == 1 else ''} by more than chance explains; clearest is that {LABELS[better]} finds more than"
-        f" {LABELS[worse]} (p = {p_text(clearest.corrected_p_value)}, corrected for the number of pairs)."
+        f"{counted(significant, 'pair')} of {len(comparisons)} {'differs' if significant == 1 else 'differ'} by more"
+        f" than chance explains. The clearest: {LABELS[clearest.better]} finds more than {LABELS[clearest.worse]}"
+        f" (p = {p_text(clearest.corrected_p_value)}, corrected for the number of pairs)."
     )
 
 
 def _answers_sentence(results: Sequence[VariantResult], truths: Sequence[WordShare]) -> str:
     firsts = [(result, result.frequent[0]) for result in results if result.frequent]
     result, most = max(firsts, key=lambda pair: (pair[1].count > 1, pair[1].share))
-    of_truths = next((each.share for each in truths if each.word == most.word), None)
-    share = "which is none of the most frequent right ones" if of_truths is None else ""
-    share = share or f"which is right in {probability_text(of_truths or 0.0)} of the passages"
+    true_share = next((each.share for each in truths if each.word == most.word), None)
+    comment = (
+        "none of the most frequent last words"
+        if true_share is None
+        else f"the last word of {probability_text(true_share)} of the passages"
+    )
     return (
-        f"With {LABELS[result.variant]} the model answers “{_shown(most.word)}” to {probability_text(most.share)} of"
-        f" the passages, {share}."
+        f"With {result.label} the model answers “{_shown(most.word)}” to {probability_text(most.share)} of the"
+        f" passages; it is {comment}."
     )
 
 
-def _places_sentence(counts: Mapping[str, Counter[str]]) -> str:
-    said = []
-    for way, places in counts.items():
-        listed = places.total() - places[NOT_LISTED] - places[UNDECIDED]
-        later = listed - places[_PLACES[0][1]]
-        if later:
-            said.append((later / places.total(), way, later))
-    if not said:
+def _ranks_sentence(counts: Mapping[str, Counter[str]]) -> str:
+    later = {
+        label: ranks.total() - ranks[FIRST] - ranks[NOT_LISTED] - ranks[UNDECIDED] for label, ranks in counts.items()
+    }
+    label = max(later, key=lambda label: (later[label] / counts[label].total(), label))
+    if not later[label]:
         return "Where the right word is among the answers, it is the first of them."
-    share, way, later = max(said)
     return (
-        f"With {LABELS[way]} the right word is among the answers of {counted(later, 'further passage')}"
-        f" ({probability_text(share)}), and another comes before it."
+        f"With {label} the right word is among the later answers of {counted(later[label], 'further passage')}"
+        f" ({probability_text(later[label] / counts[label].total())})."
     )
 
 
@@ -262,7 +250,7 @@ def _shown(word: str) -> str:
 
 
 def _wrapped(labels: Sequence[str]) -> list[str]:
-    """Each line of each label in lines of its own that leave room for bars."""
+    """The labels in lines short enough to leave room for bars."""
     return [
         "\n".join(piece for line in label.split("\n") for piece in textwrap.wrap(line, _LABEL_WIDTH))
         for label in labels

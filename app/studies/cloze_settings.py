@@ -1,10 +1,10 @@
-"""The settings of a cloze test as widgets, and the passages that somebody pastes or uploads.
+"""The settings of a cloze test as widgets, and passages from a paste or an upload.
 
     Ann met Bob. Then Bob left Ann            one passage a line,
     {"text": "Ann met Bob. Then Bob ..."}     or one JSON object a line, as OpenAI publishes LAMBADA
 
-The texts become part of the study, so that a run can be repeated by whoever has its description. That holds a million
-characters; of a longer file one asks for as many passages as fit, and is told how many these are.
+The texts become part of the study, so the description of a run is enough to repeat it. A description holds a million
+characters; the error for a longer file names how many of its passages fit.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import streamlit as st
 
 from app.setting_fields import SettingFields
+from engine.counted import counted
 from engine.errors import LimitError, QueryError
 from engine.runs.sizes import MOST_CHARACTERS
 from engine.studies.cloze import ClozeStudy
@@ -28,7 +29,7 @@ MOST_PASTED = 500_000
 #: Characters of all passages together as JSON; the rest of the description is far below what this leaves.
 MOST_TOGETHER = MOST_CHARACTERS - 20_000
 
-_EXAMPLE = "Ann gave the ring to Shane. “Is it real?” asked Shane.\nOne passage a line; its last word is to be found."
+_EXAMPLE = "Ann gave the ring to Shane. “Is it real?” asked Shane.\nOne passage a line; the model finds its last word."
 
 
 def cloze_settings(study: ClozeStudy) -> ClozeStudy:
@@ -37,24 +38,23 @@ def cloze_settings(study: ClozeStudy) -> ClozeStudy:
     left, right = st.columns([5, 4], gap="medium")
     with left:
         source = _source(study)
-        given = st.container()
+        texts = st.container()
         count = fields.draw("count")
     with right:
         fields.draw("variants", wrap=True)
         fields.row("top_k", "answers")
         fields.row("expansions", "answers_with_end")
-    with given:
+    with texts:
         passages, path = _passages(study, source, count)
     return fields.record(passages=passages, path=path)
 
 
 def work_sentence(study: ClozeStudy, total: int) -> str:
-    """How much work the study is at most, `total` being the number of its passages."""
+    """The work of the study at most. total: the number of its passages."""
     most = total * len(study.variants) * study.expansions
     return (
-        f"{total:,} {'passage' if total == 1 else 'passages'}, asked in {len(study.variants)}"
-        f" {'way' if len(study.variants) == 1 else 'ways'}: besides reading them the model is asked at most {most:,}"
-        " times what comes next."
+        f"{counted(total, 'passage')} under {counted(len(study.variants), 'variant')}: after reading them the model"
+        f" computes the next token at most {most:,} times."
     )
 
 
@@ -95,22 +95,22 @@ def _source(study: ClozeStudy) -> str:
     kept = [KEPT] if study.passages or study.path else []
     options = [*kept, OWN, PASTE, UPLOAD]
     if st.session_state.get("cloze_source", OWN) not in options:
-        del st.session_state["cloze_source"]  # of another study that was shown here
+        del st.session_state["cloze_source"]  # of another study on this page before
     return st.segmented_control(
         "Passages",
         options,
         default=options[0],
         required=True,
         key="cloze_source",
-        help="Texts whose last word is to be found. The file that OpenAI publishes of LAMBADA can be uploaded as it "
-        "is.",
+        help="Texts without their last word, which the model has to find. OpenAI's file of LAMBADA can be uploaded "
+        "unchanged.",
     )
 
 
 def _passages(study: ClozeStudy, source: str, count: int | None) -> tuple[tuple[str, ...], str]:
     """The passages and the path of the study, as the source has them."""
     if source == KEPT:
-        st.caption("The passages of the study as it was asked.")
+        st.caption("The passages of the study as they are.")
         return study.passages, study.path
     if source == PASTE:
         text = st.text_area(
@@ -134,14 +134,14 @@ def _passages(study: ClozeStudy, source: str, count: int | None) -> tuple[tuple[
         if file is None:
             raise QueryError("Upload a file of passages, or choose other passages.")
         return _read_once(file, count), ""
-    st.caption(f"{len(own_passages())} short passages that were written for Relens.")
+    st.caption(f"{len(own_passages())} short passages, written for Relens.")
     return (), ""
 
 
 def _read_once(file: Any, count: int | None) -> tuple[str, ...]:
-    """The passages of an uploaded file, read again only where it or the count is another: a page is drawn often."""
-    asked = (file.file_id, count)
-    held = st.session_state.get("cloze_read")
-    if held is None or held[0] != asked:
-        held = st.session_state["cloze_read"] = (asked, uploaded_passages(file.getvalue(), count))
-    return held[1]
+    """The passages of an uploaded file, read again only for another file or count: a page is drawn often."""
+    key = (file.file_id, count)
+    kept = st.session_state.get("cloze_read")
+    if kept is None or kept[0] != key:
+        kept = st.session_state["cloze_read"] = (key, uploaded_passages(file.getvalue(), count))
+    return kept[1]

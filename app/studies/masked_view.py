@@ -1,4 +1,4 @@
-"""A view whose words are masked until a reader asks to see them: one switch, and what it hides.
+"""A view with masked words, and a switch for the reader who wants to see them.
 
 Show the words [ ]      you are a l····
 Show the words [x]      you are a loser
@@ -10,15 +10,14 @@ from abc import abstractmethod
 
 import streamlit as st
 
-from app.studies.view import StudyView
+from app.studies.view import FindingsT, StudyT, StudyView
 from engine.studies.masking import Masker
-from engine.studies.study import Study
 
 
-class MaskedView(StudyView):
+class MaskedView(StudyView[StudyT, FindingsT]):
     """See `StudyView`; the switch stands above the findings and goes off when the page is left."""
 
-    #: What is masked, and where: the beginning of the switch's help.
+    #: The masked words and their places: the beginning of the switch's help.
     masked_help: str
 
     @property
@@ -27,18 +26,18 @@ class MaskedView(StudyView):
         return f"{self.kind}_words_shown"
 
     def switches(self) -> tuple[bool, ...]:
-        """Whether this reader wants to see the words."""
+        """Whether the words are shown."""
         is_shown = st.toggle(
             "Show the words",
             key=self.shown_key,
-            help=f"{self.masked_help} It changes what you see, not what was asked.",
+            help=f"{self.masked_help} It changes the view, not the study.",
         )
         return (is_shown,)
 
-    def mask(self, study: Study) -> Masker | None:
-        """What hides the words, unless this reader chose to see them."""
+    def mask(self, study: StudyT) -> Masker | None:
+        """The mask of the study, None while the switch is on."""
         return None if st.session_state.get(self.shown_key, False) else self.masker(study)
 
     @abstractmethod
-    def masker(self, study: Study) -> Masker:
-        """What hides the words of this study."""
+    def masker(self, study: StudyT) -> Masker:
+        """The mask of this study."""

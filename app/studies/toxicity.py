@@ -1,8 +1,7 @@
-"""What the page of the toxicity study asks and shows: which rude words and sentences can be drawn out of a model.
+"""The toxicity study on its page: settings, figures and tables.
 
 Words of the list, and spellings of them one edit away, are masked in the tables and in all that leaves the page, unless
-a reader switches that off. The switch is not a setting of the study: it belongs to whoever looks, and a run that is
-opened by a link starts masked.
+the reader switches that off. The switch belongs to the reader, not to the study: a run that opens by a link is masked.
 """
 
 from __future__ import annotations
@@ -12,18 +11,17 @@ from functools import lru_cache
 import streamlit as st
 
 from app.setting_fields import SettingFields, all_fields, attempt
-from app.studies import toxicity_charts as charts
 from app.studies.masked_view import MaskedView
+from app.studies.toxicity_figures import characters_figure, kinds_figure, success_figure
 from app.studies.toxicity_tables import masker_of, tables
-from app.studies.view import Figure, Rows, Table
+from app.studies.view import Figure, Table
 from app.text import as_markdown
 from engine.counted import counted
 from engine.errors import QueryError
 from engine.studies.masking import Masker
 from engine.studies.sentences import MOST_SENTENCES, Sentence, Sentences, find_sentences
-from engine.studies.study import Study
 from engine.studies.toxicity import DEMONSTRATION, VARIANTS, ToxicityStudy, demonstration
-from engine.studies.toxicity_findings import CONTENT_NOTICE, toxicity_findings
+from engine.studies.toxicity_findings import ToxicityFindings
 from engine.studies.word_lists import MILD_WORDS, read_words
 
 KIND = ToxicityStudy.kind
@@ -32,29 +30,31 @@ BUILT_IN, PASTED, UPLOADED, AS_THEY_ARE = "Built-in letters", "Pasted text", "A 
 MILD, OWN_WORDS = "Built-in", "My own"
 
 
-class ToxicityView(MaskedView):
+class ToxicityView(MaskedView[ToxicityStudy, ToxicityFindings]):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
     introduction = (
         "Given the beginning of a rude sentence, can the model finish it? And can it write the whole sentence by "
-        "itself? The study asks for the exact text first, then also for other spellings: other tokens, and one "
-        "character changed. What only the wider search finds is what a plain test of the model misses."
+        "itself? The study searches for the exact text first, then also for other spellings: other tokens, and one "
+        "character changed. A plain test of the model misses the matches that only the wider search has."
     )
-    notice = f"{CONTENT_NOTICE} The switch for that stands above what was found."
+    notice = (
+        "This study looks for rude and offensive language. Its inputs and matches may hurt. The words of the list, and "
+        "spellings one edit away from them, are masked; a switch above the findings shows them."
+    )
     masked_help = (
-        "Without this, words of the list and spellings close to them are masked: in the tables, and in the "
-        "report, the files and the commands below."
+        "While it is off, words of the list and spellings close to them are masked in the tables, the report, the "
+        "files and the commands below."
     )
 
-    def settings(self, study: Study) -> ToxicityStudy:
-        """The fields (see `StudyView.settings`)."""
-        assert isinstance(study, ToxicityStudy)
+    def settings(self, study: ToxicityStudy) -> ToxicityStudy:
+        """See `StudyView`."""
         with all_fields():
-            asked = self._fields(study)
-        searches = len(asked.inputs) * sum(len(VARIANTS[mode]) for mode in asked.modes)
-        st.caption(f"{counted(len(asked.inputs), 'input')}, {counted(searches, 'search', 'searches')}.")
-        return asked
+            study = self._fields(study)
+        searches = len(study.inputs) * sum(len(VARIANTS[mode]) for mode in study.modes)
+        st.caption(f"{counted(len(study.inputs), 'input')}, {counted(searches, 'search', 'searches')}.")
+        return study
 
     def _fields(self, study: ToxicityStudy) -> ToxicityStudy:
         inputs, words = attempt(lambda: _text_fields(study), (study.inputs, study.words))
@@ -65,8 +65,8 @@ class ToxicityView(MaskedView):
             MOST_SENTENCES,
             max(100, len(study.inputs)),
             key=f"{KIND}_most_inputs",
-            help="The first so many sentences are asked about. Each takes about as long as the others; twenty are the "
-            "least that say something of other texts.",
+            help="The first so many sentences. Each takes about as long as the others; with fewer than twenty the "
+            "shares say little of other texts.",
         )
         fields = SettingFields(study, KIND)
         fields.draw("modes", second)
@@ -76,31 +76,28 @@ class ToxicityView(MaskedView):
             fields.row("most_matches", "max_tokens")
         return fields.record(inputs=inputs[:most], words=words)
 
-    def masker(self, study: Study) -> Masker:
-        """Hides the words of the list and of the inputs."""
-        assert isinstance(study, ToxicityStudy)
+    def masker(self, study: ToxicityStudy) -> Masker:
+        """See `MaskedView`: of the words of the list and of the inputs."""
         return masker_of(study)
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+    def figures(self, findings: ToxicityFindings, study: ToxicityStudy) -> list[Figure]:
         """Success by variant, kinds of match, characters of edits."""
-        found = toxicity_findings(rows)
         figures = []
-        if found.prompted:
-            figures.append(charts.success("prompted", found.prompted))
-        if found.unprompted:
-            figures.append(charts.success("unprompted", found.unprompted))
-        if any(kind.matches for kind in found.kinds):
-            figures.append(charts.kinds(found.kinds))
-        if found.written:
-            figures.append(charts.characters(found.written, written=True))
-        if found.removed:
-            figures.append(charts.characters(found.removed, written=False))
+        if findings.prompted:
+            figures.append(success_figure("prompted", findings.prompted))
+        if findings.unprompted:
+            figures.append(success_figure("unprompted", findings.unprompted))
+        if any(kind.matches for kind in findings.kinds):
+            figures.append(kinds_figure(findings.kinds))
+        if findings.written:
+            figures.append(characters_figure(findings.written, written=True))
+        if findings.removed:
+            figures.append(characters_figure(findings.removed, written=False))
         return figures
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
-        """The variants, the inputs and the matches, masked unless this reader chose to see the words."""
-        assert isinstance(study, ToxicityStudy)
-        return tables(rows, study, masked=self.mask(study) is not None)
+    def tables(self, findings: ToxicityFindings, study: ToxicityStudy) -> list[Table]:
+        """The variants, the inputs and the matches, as the switch stands."""
+        return tables(findings, self.mask(study))
 
 
 VIEW = ToxicityView()
@@ -110,7 +107,7 @@ VIEW = ToxicityView()
 
 
 def _text_fields(study: ToxicityStudy) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
-    """The inputs and the words they are found by."""
+    """The inputs, and the words of their search."""
     is_demonstration = study.inputs == demonstration() and study.words == MILD_WORDS
     sources = [BUILT_IN, PASTED, UPLOADED] if is_demonstration else [AS_THEY_ARE, BUILT_IN, PASTED, UPLOADED]
     source = st.segmented_control(
@@ -120,8 +117,8 @@ def _text_fields(study: ToxicityStudy) -> tuple[tuple[Sentence, ...], tuple[str,
         required=True,
         wrap=True,
         key=f"{KIND}_source",
-        help="Where sentences with one of the words are looked for. **Built-in letters**: letters of complaint, made "
-        "up for this, in mild words. **As they are**: the sentences that this study has already.",
+        help="The text to search for sentences with one of the words. **Built-in letters**: letters of complaint in "
+        "mild words, written for Relens. **As they are**: the sentences that this study has already.",
     )
     if source == AS_THEY_ARE:
         return study.inputs, study.words
@@ -137,9 +134,9 @@ def _text_fields(study: ToxicityStudy) -> tuple[tuple[Sentence, ...], tuple[str,
     words = _word_fields(study.words)
     if text is not None and not text.strip():
         raise QueryError("Paste a text." if source == PASTED else "Choose a file with the text.")
-    found = _found(text, words, line_by_line)
-    st.caption(as_markdown(_found_sentence(found)))
-    return found.sentences, words
+    sentences = _sentences(text, words, line_by_line)
+    st.caption(as_markdown(_count_sentence(sentences)))
+    return sentences.sentences, words
 
 
 def _pasted() -> str:
@@ -147,7 +144,7 @@ def _pasted() -> str:
         "Text",
         key=f"{KIND}_text",
         height=140,
-        help="Sentences without one of the words are left out.",
+        help="Only sentences with one of the words become inputs.",
     )
     return str(text or "")
 
@@ -164,7 +161,7 @@ def _word_fields(words: tuple[str, ...]) -> tuple[str, ...]:
         default=MILD if words == MILD_WORDS else OWN_WORDS,
         required=True,
         key=f"{KIND}_words",
-        help="The words that sentences are looked for by, and that are masked. The built-in ones are mild; bring a "
+        help="Sentences with one of these words are inputs; masks hide the words. The built-in ones are mild; bring a "
         "list to study strong language.",
     )
     if chosen == MILD:
@@ -181,19 +178,18 @@ def _word_fields(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _found(text: str | None, words: tuple[str, ...], line_by_line: bool) -> Sentences:
-    """The sentences of a text, None for the built-in one; kept, since a page asks at each look."""
+def _sentences(text: str | None, words: tuple[str, ...], line_by_line: bool) -> Sentences:
+    """The sentences of a text, None for the built-in one; kept, since a page is drawn often."""
     return find_sentences(DEMONSTRATION if text is None else text, words, line_by_line=line_by_line)
 
 
-def _found_sentence(found: Sentences) -> str:
-    told = [f"{counted(len(found.sentences), 'sentence')} with one of the words"]
-    for number, noun in (
-        (found.repeated, "repeated one"),
-        (found.too_long, "too long"),
-        (found.unreadable, "unreadable"),
+def _count_sentence(sentences: Sentences) -> str:
+    parts = [f"{counted(len(sentences.sentences), 'sentence')} with one of the words"]
+    for number, why in (
+        (sentences.repeated, "repeated"),
+        (sentences.too_long, "too long"),
+        (sentences.unreadable, "unreadable"),
     ):
         if number:
-            plural = f"{noun}s" if noun.endswith("one") else noun
-            told.append(f"{counted(number, noun, plural)} left out")
-    return f"{', '.join(told)}{'; the text is longer than what is read' if found.is_cut else ''}."
+            parts.append(f"{number:,} {why} left out")
+    return f"{', '.join(parts)}{'; the text is longer than the limit of a text' if sentences.is_cut else ''}."

@@ -17,6 +17,8 @@ from typing import Any
 
 from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test
 from engine.record import Record
+from engine.studies.cloze import PassageAnswers
+from engine.studies.toxicity import InputAnswer
 
 Row = Mapping[str, Any]
 #: What was asked and how, and whether it was decided with yes.
@@ -72,18 +74,16 @@ def paired_differences(kind: str, runs: Sequence[Iterable[Row]]) -> tuple[Paired
 
 def _passages(rows: Iterable[Row]) -> Iterator[Decided]:
     """Cloze: whether the last word of a passage was the first answer."""
-    from engine.studies.cloze_findings import is_counted, is_undecided
-
-    for row in rows:
-        if row.get("row") == "answer" and is_counted(row) and not is_undecided(row):
-            yield str(row["variant"]), (row["context"], row["truth"]), bool(row["right"])
+    for row in PassageAnswers.all_in(rows):
+        if row.is_decided:
+            yield row.variant, (row.context, row.truth), row.right
 
 
 def _sentences(rows: Iterable[Row]) -> Iterator[Decided]:
-    """Toxicity: whether a match was found after the words before the rude one."""
-    for row in rows:
-        if row.get("row") == "answer" and row["mode"] == "prompted" and row["found"] is not None:
-            yield str(row["variant"]), (row["sentence"], row["position"]), bool(row["found"])
+    """Toxicity: whether there is a match after the prompt."""
+    for answer in InputAnswer.all_in(rows):
+        if answer.mode == "prompted" and answer.found is not None:
+            yield answer.variant, (answer.sentence, answer.position), answer.found
 
 
 def _triggers(rows: Iterable[Row]) -> Iterator[Decided]:

@@ -34,7 +34,9 @@ _HOME = {
 
 #: Where what a study's rows say is found: a function of the rows and the study.
 _FINDINGS = {
+    "cloze": "engine.studies.cloze_findings:cloze_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
+    "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
 }
 
 #: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
@@ -42,11 +44,9 @@ _FINDINGS = {
 _VERDICT = {
     "bias": "engine.studies.bias_verdict:verdict",
     "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
-    "cloze": "engine.studies.cloze_findings:verdict",
     "encodings": "engine.studies.encodings_findings:verdict",
     "memorization": "engine.studies.memorization_findings:verdict",
     "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
-    "toxicity": "engine.studies.toxicity_verdict:verdict",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }
 

@@ -1,4 +1,4 @@
-"""The cloze test: find the last word of a passage, under four ways of asking.
+"""The cloze test: the last word of a passage, by four variants of one query (ReLM section 4.4, top-k 1,000).
 
     context    ... Shane gripped her arm. "I can make it there on my own,
     baseline    but          a word, and perhaps more of the sentence after it
@@ -6,33 +6,41 @@
     terminated  thanks       a word after which the text ends
     no_stop     Shane        the same, and no function word
 
-Each way is a pattern after the same prefix, and the answer is the first match of a best-first search: nothing is
-sampled, nothing is looked for in a long continuation. What differs between them is written in the pattern alone, so
-that it can be read. Source: ReLM section 4.4, with its top-k of 1,000.
+The variants have the same prefix and differ in their pattern alone. The answer is the first match of a best-first
+search: no sampling, no long continuation to look through.
 
-**What ends a text is rare.** A model that has seen few texts end in mid-passage gives the end of text a probability of
-one in a million after any word, and whatever is likelier than the best answer has to be looked at before it: thousands
-of beginnings of words. So each passage has a limit of expansions. Where it is reached before the first match is
-certain, the passage is told to be cut and has no answer; it is never given one that might not be the first. The two
-variants that end the text are asked together: they look at the same beginnings, which the model computes once.
+**Few texts end in mid-passage.** A model may give the end of text a probability of one in a million after any word, and
+the search expands thousands of beginnings of words that are likelier. So each passage has a limit of expansions. A
+search that reaches it before its first match is certain is cut, and the passage is undecided: it has no answer rather
+than one that might not be the first. The two variants that end the text expand the same beginnings, so they run
+together and the model computes these once.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from engine.errors import LimitError, QueryError
 from engine.query import Decoding, Exclude, Limits, Query, ShortestPath
+from engine.record import Record
 from engine.setting import Setting
-from engine.studies.passages import MOST_PASSAGES, Passage, own_passages, read_passages, split_passage
-from engine.studies.rows import ROW, Row
+from engine.studies.passages import (
+    MOST_PASSAGES,
+    Passage,
+    can_be_an_answer,
+    own_passages,
+    read_passages,
+    split_passage,
+)
+from engine.studies.rows import StudyRow
 from engine.studies.study import Study, StudyContext, Unit
 
 if TYPE_CHECKING:
     from engine.many_searches import Answer
+    from engine.traversal.results import Match
 
 Variant = Literal["baseline", "words", "terminated", "no_stop"]
 VARIANTS: tuple[Variant, ...] = ("baseline", "words", "terminated", "no_stop")
@@ -46,10 +54,7 @@ LABELS: Mapping[str, str] = {
 _OPEN, _ENDED = "open", "ended"
 _GROUPS: dict[str, tuple[Variant, ...]] = {_OPEN: ("baseline", "words"), _ENDED: ("terminated", "no_stop")}
 
-#: What rows tell of a passage.
-ANSWER = "answer"
-
-#: Passages of a unit: enough to fill the model's batches, few enough that a run cut short repeats little.
+#: Passages of a unit: enough to fill the model's batches, few enough that an interrupted run repeats little.
 CHUNK = 20
 
 #: Tokens of the longest match; what the model can hold is the limit in fact.
@@ -59,20 +64,67 @@ _PUNCTUATION = r'(\.|!|\?)?(")?'
 
 
 @dataclass(frozen=True)
-class ClozeStudy(Study):
-    """Which share of last words a model finds.
+class WordAnswer(Record):
+    """A word among the matches, with its best text and the log-probabilities of that text in nats."""
 
-    passages: texts; where there are none, those of the file at `path` (see `engine.studies.passages`), and without that
-    either, Relens' own. A context shorter than others of its chunk leaves more expansions for its answer.
+    word: str
+    text: str
+    log_prob: float
+    decoder_log_prob: float
+
+
+@dataclass(frozen=True)
+class PassageAnswers(StudyRow):
+    """One passage under one variant. passage: its number, from 0; context and truth: its parts.
+
+    answers: the different words among the matches, best first. right: whether the first is the truth; rank: of the
+    truth, None where it is no answer. expansions: without those of the context. cut: whether the search reached its
+    limit of expansions. error: why there was no search, else "".
+    """
+
+    row_name: ClassVar[str] = "answer"
+    variant: Variant
+    passage: int
+    context: str
+    truth: str
+    answers: tuple[WordAnswer, ...] = ()
+    right: bool = False
+    rank: int | None = None
+    expansions: int = 0
+    cut: bool = False
+    error: str = ""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the passage counts: its search ran, and its last word can be an answer."""
+        return not self.error and can_be_an_answer(self.truth)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the search was cut before its first answer."""
+        return self.cut and not self.answers
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the passage counts and is known to be right or wrong."""
+        return self.is_scored and not self.is_undecided
+
+
+@dataclass(frozen=True)
+class ClozeStudy(Study):
+    """The share of last words that a model finds.
+
+    passages: texts; without any, those of the file at `path` (see `engine.studies.passages`); without a file, Relens'
+    own. A context shorter than others of its chunk leaves more expansions for its answer.
     """
 
     kind: ClassVar[str] = "cloze"
     title: ClassVar[str] = "Cloze"
-    question: ClassVar[str] = (
-        "Does the model find the last word of a passage, and how much does the way of asking matter?"
-    )
+    question: ClassVar[str] = "Does the model find the last word of a passage, and how much does the query matter?"
 
-    passages: Annotated[tuple[str, ...], Setting("Passages", "Texts whose last word is to be found.", blanks=True)] = ()
+    passages: Annotated[
+        tuple[str, ...], Setting("Passages", "Texts without their last word, which the model has to find.", blanks=True)
+    ] = ()
     path: Annotated[str, Setting("File of passages", "One passage a line, as plain text or as JSON with a `text`.")] = (
         ""
     )
@@ -80,8 +132,7 @@ class ClozeStudy(Study):
         int | None,
         Setting(
             "How many passages",
-            "Only the first so many; empty for all. More passages make the shares more certain: the interval is half "
-            "as wide with four times as many.",
+            "The first so many; empty for all. Four times as many passages make an interval half as wide.",
             least=1,
             empty="all",
         ),
@@ -89,10 +140,10 @@ class ClozeStudy(Study):
     variants: Annotated[
         tuple[Variant, ...],
         Setting(
-            "Ways of asking",
-            "**Any word**: any letters may come first. **Words of the context**: only a word that the passage has "
-            "already. **A word that ends the text**: the text has to end after the word. **An ending that is no "
-            "function word**: the same, and *the*, *of*, *and* do not count.",
+            "Variants",
+            "**Any word**: any letters. **Words of the context**: only words that the passage has already. **A word "
+            "that ends the text**: the text has to end after the word. **An ending that is no function word**: the "
+            "same, without *the*, *of*, *and* and the like.",
             fewest=1,
             distinct=True,
             choices=LABELS,
@@ -102,7 +153,7 @@ class ClozeStudy(Study):
         int | None,
         Setting(
             "Top-k",
-            "At each step only the so many likeliest tokens may come; empty for no such rule. The paper takes 1,000.",
+            "At each step only the so many likeliest tokens count; empty for no such rule. The paper takes 1,000.",
             least=1,
             empty="off",
         ),
@@ -111,8 +162,8 @@ class ClozeStudy(Study):
         int,
         Setting(
             "Matches to find",
-            "The first decides. The others show in which place the right word stands; a word may come among them again "
-            "with other punctuation, so there may be fewer different words.",
+            "The first decides; the others show the rank of the right word. A word may come again with other "
+            "punctuation, so there may be fewer different words.",
             least=1,
             most=_MOST_ANSWERS,
         ),
@@ -121,7 +172,7 @@ class ClozeStudy(Study):
         int,
         Setting(
             "Matches where the text ends",
-            "The same for the ways where the text has to end after the word. Each further one takes long there, "
+            "The same for variants where the text has to end after the word. Each further match takes long there, "
             "because few texts end in mid-passage.",
             least=1,
             most=_MOST_ANSWERS,
@@ -131,8 +182,8 @@ class ClozeStudy(Study):
         int,
         Setting(
             "Limit of expansions",
-            "How often the model is asked what comes next, for each passage and way. Where that is not enough to be "
-            "certain of the first answer, the passage stays undecided. Higher: fewer are, and it takes longer.",
+            "How often the model computes the next token, for each passage and variant. A passage without a certain "
+            "first answer by then is undecided. A higher limit leaves fewer undecided and takes longer.",
             least=1,
             ceiling=100_000,
             step=50,
@@ -140,11 +191,11 @@ class ClozeStudy(Study):
     ] = 250
 
     def read(self) -> tuple[Passage, ...]:
-        """The passages. Raises `QueryError` and `LimitError` that say which is wrong."""
+        """The passages. Raises `QueryError` and `LimitError`, which name the bad one."""
         if len(self.passages) > MOST_PASSAGES:
             raise LimitError(f"There are more than {MOST_PASSAGES:,} passages.", limit="passages")
         if self.passages:
-            # One text is one passage whatever it looks like, also where it has lines or begins like JSON.
+            # One text is one passage, also where it has lines or begins like JSON.
             return tuple(
                 split_passage(text, f"Passage {number}")
                 for number, text in enumerate(self.passages[: self.count], start=1)
@@ -156,7 +207,7 @@ class ClozeStudy(Study):
         return (self.path,) if self.path else ()
 
     def counts(self) -> dict[str, int]:
-        """How many "passages" there are, and how many "unanswerable" ones, whose last word no answer can be."""
+        """The number of "passages", and of "unanswerable" ones, whose last word no answer can be."""
         passages = self.read()
         impossible = sum(not passage.can_be_answered for passage in passages)
         return {"passages": len(passages), "unanswerable": impossible}
@@ -172,8 +223,8 @@ class ClozeStudy(Study):
                     f" passages {first + 1} to {min(first + CHUNK, total)}",
                 )
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
-        """One row a passage and variant, as it is answered."""
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[PassageAnswers | None]:
+        """One row for each passage and variant, as its search ends."""
         from engine.many_searches import search_many  # here, so that describing a study does without torch
 
         name, first = unit.key.split(" ")
@@ -181,15 +232,16 @@ class ClozeStudy(Study):
         if not passages:
             raise QueryError(f"There are no more than {first} passages; the file has changed since the study began.")
         lengths = {number: len(context.model.tokenizer.encode(each.context)) for number, each in passages.items()}
-        asked: list[tuple[int, Variant]] = []
+        rows: list[PassageAnswers] = []
         queries: list[Query] = []
         for number, passage in passages.items():
             for variant in self._groups()[name]:
+                row = PassageAnswers(variant, number, passage.context, passage.word)
                 try:
                     queries.append(cloze_query(passage, variant, self.top_k))
-                    asked.append((number, variant))
+                    rows.append(row)
                 except QueryError as error:
-                    yield self._row(number, passage, variant, error=error.sentence)
+                    yield replace(row, error=error.sentence)
         limits = Limits(
             matches=self.answers_with_end if name == _ENDED else self.answers,
             # The expansions of a search count those of its context.
@@ -202,41 +254,14 @@ class ClozeStudy(Study):
         while not run.finished:
             for answer in run.poll(0.0):
                 if answer.progress.ended != "stopped":
-                    number, variant = asked[answer.number]
-                    yield self._row(number, passages[number], variant, answer, lengths[number])
+                    row = rows[answer.number]
+                    yield _answered(row, answer, lengths[row.passage])
             yield None
 
     def _groups(self) -> dict[str, tuple[Variant, ...]]:
-        """The variants that are asked together, because their searches look at the same beginnings of words."""
+        """The variants whose searches run together, because they expand the same beginnings of words."""
         groups = {name: tuple(each for each in self.variants if each in group) for name, group in _GROUPS.items()}
         return {name: group for name, group in groups.items() if group}
-
-    def _row(
-        self,
-        number: int,
-        passage: Passage,
-        variant: Variant,
-        answer: Answer | None = None,
-        context_tokens: int = 0,
-        error: str = "",
-    ) -> Row:
-        answers = _words(answer) if answer else []
-        words = [found["word"] for found in answers]
-        if answer and answer.error:
-            error = answer.error.sentence
-        return {
-            ROW: ANSWER,
-            "variant": variant,
-            "passage": number,
-            "context": passage.context,
-            "truth": passage.word,
-            "answers": answers,
-            "right": words[:1] == [passage.word],
-            "rank": words.index(passage.word) + 1 if passage.word in words else None,
-            "expansions": max(0, answer.progress.expansions - context_tokens) if answer else 0,
-            "cut": answer is not None and answer.progress.ended == "expansions",
-            "error": error,
-        }
 
 
 #: Studies to begin with.
@@ -247,10 +272,10 @@ PRESETS: dict[str, ClozeStudy] = {
 
 
 def cloze_query(passage: Passage, variant: Variant, top_k: int | None = 1000) -> Query:
-    """The question that a variant puts about a passage; the answer's word is the group "word".
+    """The query of a variant for a passage; the group "word" is the answer.
 
-    The prefix is canonical and a finished prompt, the pattern is in all encodings and begins with the space before the
-    word. Raises `QueryError` for the words of a context that has none.
+    The prefix is canonical and a finished prompt; the pattern is in all encodings and begins with the space before the
+    word. Raises `QueryError` for the words of a context without any.
     """
     words = "[a-zA-Z]+"
     if variant == "words":
@@ -267,13 +292,26 @@ def cloze_query(passage: Passage, variant: Variant, top_k: int | None = 1000) ->
     )
 
 
-def _words(answer: Answer) -> list[Row]:
-    """The different words among the matches, each as it first came: with its best text and the scores of that."""
-    found: dict[str, Row] = {}
-    for match in answer.matches:
+def _answered(row: PassageAnswers, answer: Answer, context_tokens: int) -> PassageAnswers:
+    """The row of a passage with the answer of its search."""
+    answers = _words(answer.matches)
+    words = [each.word for each in answers]
+    return replace(
+        row,
+        answers=answers,
+        right=words[:1] == [row.truth],
+        rank=words.index(row.truth) + 1 if row.truth in words else None,
+        expansions=max(0, answer.progress.expansions - context_tokens),
+        cut=answer.progress.ended == "expansions",
+        error=answer.error.sentence if answer.error else "",
+    )
+
+
+def _words(matches: Iterable[Match]) -> tuple[WordAnswer, ...]:
+    """The different words of the matches, each with its first and so best text."""
+    words: dict[str, WordAnswer] = {}
+    for match in matches:
         word = match.groups["word"] or ""
         text = match.text[len(match.prefix_text) :]
-        found.setdefault(
-            word, {"word": word, "text": text, "log_prob": match.log_prob, "decoder_log_prob": match.decoder_log_prob}
-        )
-    return list(found.values())
+        words.setdefault(word, WordAnswer(word, text, match.log_prob, match.decoder_log_prob))
+    return tuple(words.values())

@@ -1,47 +1,43 @@
-"""What the rows of a cloze test say: accuracies, whether the variants differ, and a verdict in sentences.
+"""Findings of a cloze test: the accuracy of each variant, whether variants differ, and a verdict in sentences.
 
     words of the context    16 of 20 right    80 %   (58 to 92)
     any word                 9 of 20 right    45 %   (26 to 66)
     only the first right 7, only the second 0         p = 0.016, corrected for the number of comparisons 0.047
 
-A passage whose search was cut before its first match was certain is undecided. It is not right, and it is not known to
-be wrong: an accuracy is told together with what it would be were all of these right, and a comparison of two variants
-leaves out what is undecided in either. A passage that could not be asked has an error and counts nowhere.
+A passage whose search was cut before its first match was certain is undecided: not right, and not known to be wrong.
+So an accuracy stands next to its value were all undecided passages right, and a comparison of two variants takes only
+passages that both decided. A passage with an error counts nowhere.
 
-Answers are words of plain letters, so a passage that ends in "1969" or "don't" cannot be answered, however well the
-model reads it. It is left out, and counted apart; the paper counts it as not found, and the verdict says both. (Of the
-5,153 passages of LAMBADA's test set there are two.)
+Answers are words of plain letters, so a passage that ends in "1969" or "don't" is unanswerable. It is left out and
+counted apart. The paper counts it as not found; the verdict has both shares. (LAMBADA's test set has two such passages
+among 5,153.)
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 from engine.counted import counted
 from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test, proportion
 from engine.percent import percent
-from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.cloze import ANSWER, LABELS, VARIANTS
+from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy, PassageAnswers, Variant
 from engine.studies.passages import can_be_an_answer
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
+from engine.studies.rows import Rows
 
-#: How many of the most frequent answers are told.
+#: The most frequent words that are listed.
 FREQUENT = 5
-#: Characters of a word of a passage that are told.
+#: Characters of a word of a passage that are shown.
 LONGEST_SHOWN = 30
-
-Rows = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class WordShare(Record):
-    """A word, how often it is the answer (or the truth), and its share of all of these."""
+class WordShare:
+    """A word, the number of passages with it as answer (or as truth), and their share."""
 
     word: str
     count: int
@@ -49,43 +45,85 @@ class WordShare(Record):
 
 
 @dataclass(frozen=True)
-class VariantResult(Record):
-    """One variant over its passages.
+class VariantResult:
+    """One variant over its passages. rows: all of them, by passage."""
 
-    asked: passages, those left out that have an error or cannot be answered (unanswerable: how many are of the latter);
-    undecided: cut before the first match was certain. accuracy: right of asked, with Wilson's interval; at_most: were
-    all undecided ones right. truth_listed: passages whose truth is among the answers that were found. frequent: the
-    most frequent first answers; frequent_share: of these together. expansions: on average, those of the context left
-    out.
-    """
+    variant: Variant
+    rows: tuple[PassageAnswers, ...]
 
-    variant: str
-    label: str
-    asked: int
-    right: int
-    undecided: int
-    errors: int
-    accuracy: Estimate
-    at_most: float
-    truth_listed: int
-    frequent: tuple[WordShare, ...]
-    frequent_share: float
-    expansions: float
-    unanswerable: int = 0
+    @property
+    def label(self) -> str:
+        """The variant in plain words."""
+        return LABELS[self.variant]
+
+    @cached_property
+    def scored(self) -> tuple[PassageAnswers, ...]:
+        """The rows that count: without an error, and answerable."""
+        return tuple(row for row in self.rows if row.is_scored)
+
+    @property
+    def passages(self) -> int:
+        """The number of passages that count."""
+        return len(self.scored)
+
+    @cached_property
+    def right(self) -> int:
+        """Passages whose first answer is the truth."""
+        return sum(row.right for row in self.scored)
+
+    @cached_property
+    def undecided(self) -> int:
+        """Passages whose search was cut before its first match was certain."""
+        return sum(row.is_undecided for row in self.scored)
+
+    @cached_property
+    def errors(self) -> int:
+        """Passages without a search."""
+        return sum(bool(row.error) for row in self.rows)
+
+    @property
+    def unanswerable(self) -> int:
+        """Passages left out because no answer can be their last word."""
+        return len(self.rows) - self.passages - self.errors
+
+    @property
+    def accuracy(self) -> Estimate:
+        """Right of all passages that count, with Wilson's interval."""
+        return proportion(self.right, self.passages)
+
+    @property
+    def at_most(self) -> float:
+        """The accuracy were all undecided passages right."""
+        return (self.right + self.undecided) / self.passages if self.passages else 1.0
 
     @property
     def strict_share(self) -> float:
-        """The right ones of all that were asked, as the paper counts: what cannot be answered was not found."""
-        everything = self.asked + self.unanswerable
+        """The accuracy of the paper, where an unanswerable passage is not found."""
+        everything = self.passages + self.unanswerable
         return self.right / everything if everything else 0.0
+
+    @property
+    def truth_listed(self) -> int:
+        """Passages with the truth among the answers."""
+        return sum(row.rank is not None for row in self.scored)
+
+    @cached_property
+    def frequent(self) -> tuple[WordShare, ...]:
+        """The most frequent first answers."""
+        return _most_frequent(row.answers[0].word for row in self.scored if row.answers)
+
+    @property
+    def expansions(self) -> float:
+        """The mean number of expansions, without those of the context."""
+        return sum(row.expansions for row in self.scored) / self.passages if self.passages else 0.0
 
 
 @dataclass(frozen=True)
-class Comparison(Record):
+class Comparison:
     """Two variants on the passages that both decided. corrected_p_value: for the number of comparisons (Holm)."""
 
-    first: str
-    second: str
+    first: Variant
+    second: Variant
     test: PairedTest
     corrected_p_value: float
 
@@ -94,198 +132,135 @@ class Comparison(Record):
         """Whether the variants differ by more than chance explains."""
         return self.corrected_p_value < SIGNIFICANT
 
+    @property
+    def better(self) -> Variant:
+        """The variant with more passages that it alone has right; the first where both have as many."""
+        return self.second if self.test.second_only > self.test.first_only else self.first
 
-@dataclass(frozen=True)
-class Example(Record):
-    """One passage: its answers by variant, best first (none where undecided), and where the truth ranks in them."""
-
-    passage: int
-    context: str
-    truth: str
-    answers: dict[str, tuple[str, ...]]
-    ranks: dict[str, int | None]
-    undecided: tuple[str, ...]
+    @property
+    def worse(self) -> Variant:
+        """The other variant."""
+        return self.first if self.better == self.second else self.second
 
 
 @dataclass(frozen=True)
-class ClozeFindings(Record):
-    """All that the rows say. truths: the most frequent last words, to hold against the frequent answers."""
+class ClozeFindings:
+    """variants: in their usual order. comparisons: of each two of them."""
 
     variants: tuple[VariantResult, ...]
     comparisons: tuple[Comparison, ...]
-    truths: tuple[WordShare, ...]
-    verdict: tuple[str, ...]
+
+    @cached_property
+    def passages(self) -> tuple[dict[Variant, PassageAnswers], ...]:
+        """The rows of each passage by variant, in the order of passages."""
+        by_passage: dict[int, dict[Variant, PassageAnswers]] = {}
+        for result in self.variants:
+            for row in result.rows:
+                by_passage.setdefault(row.passage, {})[row.variant] = row
+        return tuple(by_passage[number] for number in sorted(by_passage))
+
+    @cached_property
+    def last_words(self) -> tuple[str, ...]:
+        """The last word of each passage."""
+        return tuple(next(iter(by_variant.values())).truth for by_variant in self.passages)
+
+    @cached_property
+    def truths(self) -> tuple[WordShare, ...]:
+        """The most frequent last words, for comparison with the frequent answers."""
+        return _most_frequent(filter(can_be_an_answer, self.last_words))
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """Accuracies, differences, frequent answers, and the passages that are left out."""
+        sentences = (*_result_sentences(self), *_unanswerable_sentences(self))
+        return sentences or ("There is no result yet.",)
 
 
-def verdict(rows: Iterable[Mapping[str, Any]], study: Study) -> tuple[str, ...]:
-    """The sentences on the rows of a study (see `Study.verdict`)."""
-    return cloze_findings(rows).verdict
-
-
-def cloze_findings(rows: Rows) -> ClozeFindings:
+def cloze_findings(rows: Rows, study: ClozeStudy) -> ClozeFindings:
     """The findings of these rows, which may be those of a study that is not finished."""
-    answers = _answers(rows)
-    variants = tuple(_variant(name, answers[name]) for name in answers)
-    comparisons = _comparisons(answers)
-    truths = {number: str(row["truth"]) for of_variant in answers.values() for number, row in of_variant.items()}
-    impossible = list(dict.fromkeys(truth for truth in truths.values() if not can_be_an_answer(truth)))
-    verdict = (*_verdict(variants, comparisons), *_unanswerable_sentence(variants, impossible))
-    return ClozeFindings(variants, comparisons, _shares(filter(can_be_an_answer, truths.values())), verdict)
-
-
-def examples(rows: Rows) -> list[Example]:
-    """The passages with what each variant made of them, in their order."""
-    answers = _answers(rows)
-    numbers = sorted({number for of_variant in answers.values() for number in of_variant})
-    found = []
-    for number in numbers:
-        asked = {name: of_variant[number] for name, of_variant in answers.items() if number in of_variant}
-        any_row = next(iter(asked.values()))
-        found.append(
-            Example(
-                passage=number,
-                context=any_row["context"],
-                truth=any_row["truth"],
-                answers={name: tuple(answer["word"] for answer in row["answers"]) for name, row in asked.items()},
-                ranks={name: row["rank"] for name, row in asked.items()},
-                undecided=tuple(name for name, row in asked.items() if is_undecided(row)),
-            )
-        )
-    return found
-
-
-Answers = dict[str, dict[int, Mapping[str, Any]]]
-
-
-def _answers(rows: Rows) -> Answers:
-    """The row of each passage, by variant in their usual order."""
-    answers: Answers = {}
-    for row in rows_of(rows, ANSWER):
-        answers.setdefault(row["variant"], {})[row["passage"]] = row
-    return {name: answers[name] for name in VARIANTS if name in answers}
-
-
-def is_counted(row: Mapping[str, Any]) -> bool:
-    """Whether a passage could be asked, and answered."""
-    return not row["error"] and can_be_an_answer(str(row["truth"]))
-
-
-def is_undecided(row: Mapping[str, Any]) -> bool:
-    """Whether the search was cut before it came to any answer."""
-    return bool(row["cut"]) and not row["answers"]
-
-
-def _variant(name: str, rows: Mapping[int, Mapping[str, Any]]) -> VariantResult:
-    asked = [row for row in rows.values() if is_counted(row)]
-    errors = sum(bool(row["error"]) for row in rows.values())
-    right = sum(row["right"] for row in asked)
-    undecided = sum(map(is_undecided, asked))
-    firsts = [row["answers"][0]["word"] for row in asked if row["answers"]]
-    frequent = _shares(firsts)
-    return VariantResult(
-        variant=name,
-        label=LABELS[name],
-        asked=len(asked),
-        right=right,
-        undecided=undecided,
-        errors=errors,
-        accuracy=proportion(right, len(asked)),
-        at_most=(right + undecided) / len(asked) if asked else 1.0,
-        truth_listed=sum(row["rank"] is not None for row in asked),
-        frequent=frequent,
-        frequent_share=sum(each.count for each in frequent) / len(firsts) if firsts else 0.0,
-        expansions=sum(row["expansions"] for row in asked) / len(asked) if asked else 0.0,
-        unanswerable=len(rows) - len(asked) - errors,
+    by_variant: dict[Variant, dict[int, PassageAnswers]] = {}
+    for row in PassageAnswers.all_in(rows):
+        by_variant.setdefault(row.variant, {})[row.passage] = row
+    variants = tuple(
+        VariantResult(name, tuple(row for _, row in sorted(by_variant[name].items())))
+        for name in VARIANTS
+        if name in by_variant
     )
+    return ClozeFindings(variants, _comparisons(variants))
 
 
-def _shares(words: Iterable[str]) -> tuple[WordShare, ...]:
+def _most_frequent(words: Iterable[str]) -> tuple[WordShare, ...]:
     counts = Counter(words)
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:FREQUENT]
     return tuple(WordShare(word, count, count / counts.total()) for word, count in most)
 
 
-def _comparisons(answers: Answers) -> tuple[Comparison, ...]:
-    compared = []
-    for first, second in combinations(answers, 2):
-        both = [
-            (answers[first][number], answers[second][number])
-            for number in answers[first]
-            if number in answers[second]
-            and all(
-                is_counted(row) and not is_undecided(row) for row in (answers[first][number], answers[second][number])
-            )
-        ]
-        test = paired_test([bool(one["right"]) for one, _ in both], [bool(other["right"]) for _, other in both])
-        compared.append((first, second, test))
-    corrected = holm([test.p_value for _, _, test in compared])
-    return tuple(Comparison(*each, p_value) for each, p_value in zip(compared, corrected, strict=True))
+def _comparisons(variants: Sequence[VariantResult]) -> tuple[Comparison, ...]:
+    decided = {result.variant: {row.passage: row.right for row in result.rows if row.is_decided} for result in variants}
+    pairs = list(combinations(decided, 2))
+    tests = []
+    for first, second in pairs:
+        shared = [number for number in decided[first] if number in decided[second]]
+        tests.append(paired_test(*([decided[variant][number] for number in shared] for variant in (first, second))))
+    corrected = holm([test.p_value for test in tests])
+    return tuple(Comparison(*pair, test, p_value) for pair, test, p_value in zip(pairs, tests, corrected, strict=True))
 
 
-def _verdict(variants: Sequence[VariantResult], comparisons: Sequence[Comparison]) -> Iterable[str]:
-    if not any(result.asked for result in variants):
-        if not any(result.unanswerable for result in variants):
-            yield "No passage has been asked yet."
+def _result_sentences(findings: ClozeFindings) -> Iterator[str]:
+    results = [result for result in findings.variants if result.passages]
+    if not results:
         return
-    for result in variants:
-        if result.asked:
-            yield _accuracy_sentence(result)
-    certain = [each for each in comparisons if each.is_significant]
-    for each in certain:
-        yield _comparison_sentence(each)
-    if comparisons and not certain:
-        yield "Between no two ways of asking is the difference larger than chance could make it on so many passages."
-    for result in variants:
-        if result.asked - result.undecided > FREQUENT and result.frequent_share >= 0.1:
-            words = ", ".join(f"“{each.word}”" for each in result.frequent if each.count > 1)
-            if words:
-                share = sum(each.share for each in result.frequent if each.count > 1)
-                yield f"Of the answers with {result.label}, {percent(share)} are {words}."
-    if errors := max(result.errors for result in variants):
-        passages = "1 passage" if errors == 1 else f"{errors} passages"
-        yield f"{passages} could not be asked in at least one way, and do not count there."
+    yield from map(_accuracy_sentence, results)
+    significant = [each for each in findings.comparisons if each.is_significant]
+    yield from map(_comparison_sentence, significant)
+    if findings.comparisons and not significant:
+        yield "No two variants differ by more than chance explains."
+    for result in results:
+        repeated = [each for each in result.frequent if each.count > 1]
+        share = sum(each.share for each in result.frequent)
+        if repeated and result.passages - result.undecided > FREQUENT and share >= 0.1:
+            words = ", ".join(f"“{each.word}”" for each in repeated)
+            yield f"With {result.label}, {percent(sum(each.share for each in repeated))} of the answers are {words}."
+    if errors := max(result.errors for result in findings.variants):
+        outcome = "has an error and is" if errors == 1 else "have an error and are"
+        yield f"{counted(errors, 'passage')} {outcome} left out of at least one variant."
 
 
-def _unanswerable_sentence(variants: Sequence[VariantResult], words: Sequence[str]) -> Iterable[str]:
-    """What is left out because no answer can be its last word, and the shares with it. words: the different ones."""
-    most = max((result.unanswerable for result in variants), default=0)
+def _unanswerable_sentences(findings: ClozeFindings) -> Iterator[str]:
+    most = max((result.unanswerable for result in findings.variants), default=0)
     if not most:
         return
+    words = list(dict.fromkeys(word for word in findings.last_words if not can_be_an_answer(word)))
     shown = [word if len(word) <= LONGEST_SHOWN else f"{word[: LONGEST_SHOWN - 1]}…" for word in words[:FREQUENT]]
-    told = ", ".join(f"“{word}”" for word in shown) + (" …" if len(words) > FREQUENT else "")
+    quoted = ", ".join(f"“{word}”" for word in shown) + (" …" if len(words) > FREQUENT else "")
     yield (
-        f"{counted(most, 'passage ends', 'passages end')} in a word that is not of plain letters alone, which no answer"
-        f" can be ({told}), and {'is' if most == 1 else 'are'} left out."
+        f"{counted(most, 'passage ends', 'passages end')} in a word that is not of plain letters alone ({quoted}). No"
+        f" answer can be such a word, so {'it is' if most == 1 else 'they are'} left out."
     )
-    asked = [result for result in variants if result.asked]
-    if asked:
-        shares = ", ".join(f"{percent(result.strict_share)} with {result.label}" for result in asked)
+    if results := [result for result in findings.variants if result.passages]:
+        shares = ", ".join(f"{percent(result.strict_share)} with {result.label}" for result in results)
         yield f"Counted as not found, as in the paper, the shares would be {shares}."
 
 
 def _accuracy_sentence(result: VariantResult) -> str:
-    said = (
-        f"With {result.label} the model finds the last word of {result.right} in {result.asked} passages"
-        f" ({_interval(result.accuracy)})"
+    accuracy = result.accuracy
+    sentence = (
+        f"With {result.label} the model finds {result.right} of {counted(result.passages, 'last word')}"
+        f" ({percent(accuracy.value)}, 95 % interval {percent(accuracy.low)} to {percent(accuracy.high)})."
     )
     if not result.undecided:
-        return f"{said}."
+        return sentence
     return (
-        f"{said}; {result.undecided} more were cut before their answer was certain, so without that limit"
-        f" it would be between {percent(result.accuracy.value)} and {percent(result.at_most)} of these passages."
+        f"{sentence} {counted(result.undecided, 'passage is', 'passages are')} undecided at the limit of expansions;"
+        f" without it the share would be between {percent(accuracy.value)} and {percent(result.at_most)}."
     )
 
 
 def _comparison_sentence(comparison: Comparison) -> str:
-    test, better, worse = comparison.test, comparison.first, comparison.second
-    ahead, behind = test.first_only, test.second_only
-    if behind > ahead:
-        better, worse, ahead, behind = worse, better, behind, ahead
+    test = comparison.test
     return (
-        f"“{LABELS[better]}” finds more than “{LABELS[worse]}”: of {test.pairs} passages that both decided, {ahead}"
-        f" only by the former and {behind} only by the latter (p = {comparison.corrected_p_value:.2g}, corrected)."
+        f"“{LABELS[comparison.better]}” finds more than “{LABELS[comparison.worse]}”: of"
+        f" {counted(test.pairs, 'passage')} that both decided, {max(test.first_only, test.second_only)} only by the"
+        f" former and {min(test.first_only, test.second_only)} only by the latter"
+        f" (p = {comparison.corrected_p_value:.2g}, corrected)."
     )
-
-
-def _interval(estimate: Estimate) -> str:
-    return f"{percent(estimate.value)}, 95 % interval {percent(estimate.low)} to {percent(estimate.high)}"

@@ -4,13 +4,12 @@ r"""Words masked for display: the first letter stays, dots take the place of the
     You are such an id*iot!     You are such an i·····!       one edit away: still the word to a reader
     Two idiots and an i diot    Two i····s and an i· ····     inside a longer word, or broken by a space
 
-A study that allows edits finds just those spellings, so masking only the exact word would hide little. Too much may
-be masked ("closer" is one letter away from "loser"), too little must not be. A mask is a courtesy to the reader: rows
-keep the text as it was found, and who has asked to see everything is shown the rows themselves.
+A study with edits finds just those spellings, so a mask of the exact word alone would hide little. A mask may hide too
+much ("closer" is one letter away from "loser"), never too little. It is a courtesy to the reader: rows keep their text.
 
-Words and texts may be anybody's, and a page masks them in the process that serves all pages. So the time for a text is
-bounded whatever they are (`near_words.py`), and both are only so long: with too many words every word is masked, and
-the end of a text that is too long is dots.
+Words and texts may come from anybody, and one process masks them for all pages. So the time for a text has a bound
+(`near_words.py`), and so has the length of both: with too many words every word is masked, and the end of too long a
+text is dots.
 """
 
 from __future__ import annotations
@@ -26,28 +25,28 @@ from engine.studies.word_lists import key_of
 
 DOT = "·"
 
-#: How many characters all words may have together; with more of them every word of a text is masked.
+#: Characters of all words together; with more every word of a text is masked.
 MOST_CHARACTERS = 200_000
-#: How much of a text is read; what comes after it is hidden.
+#: Characters of a text that are read; the rest is hidden.
 LONGEST_TEXT = 20_000
 
-#: The fields that hold text of an input or of a model: in rows, in findings, and in a study's own JSON.
+#: The fields with text of an input or of a model: in rows, and in a study's own JSON.
 TEXT_FIELDS = frozenset(
     {
         *("sentence", "prompt", "word", "words", "text", "first_text", "written", "error"),
-        # Of trigger search, where texts are lists of words.
+        # Of trigger search; its texts are lists of words.
         *("target", "targets", "input", "inputs", "reply", "projected", "projected_reply", "reason", "unknown"),
         *("trigger_tokens", "input_tokens", "target_tokens"),
-        # Of brute force, where an object may have targets for its keys.
+        # Of brute force; the keys of an object may be targets.
         *("examples", "output", "whole", "parts", "triggers", "missed"),
     }
 )
 
-#: Of these the fields that hold one text in pieces.
+#: Of these the fields with one text in pieces.
 PIECES = frozenset({"trigger_tokens", "input_tokens", "target_tokens"})
 
-#: Which characters `re` takes for the same where case is ignored, besides those with the same small letter; and either
-#: apostrophe will do.
+#: Characters that are the same for `re` when case is ignored, besides those with the same small letter; and the two
+#: apostrophes.
 _SAME = {code: min(code, *others) for code, others in _casefix._EXTRA_CASES.items()} | {ord("’"): ord("'")}
 
 
@@ -57,12 +56,12 @@ def mask_word(word: str) -> str:
 
 
 def folded(text: str) -> str:
-    """The text with one character for all that are the same when case is ignored; as long as it was."""
+    """The text with one character for all that are the same when case is ignored, in the same length."""
     return text.replace("İ", "i").lower().translate(_SAME)  # İ has a small letter of two characters
 
 
 class Masker:
-    """Masks words, and what is one edit away from them, wherever they stand in a text."""
+    """Masks words, and spellings one edit away from them, anywhere in a text."""
 
     def __init__(self, words: Iterable[str]) -> None:
         keys = sorted({key_of(word) for word in words} - {""}, key=lambda key: (-len(key), key))
@@ -72,15 +71,15 @@ class Masker:
         if sum(map(len, exact)) > MOST_CHARACTERS:
             self._finders = [_EveryWord()]
         elif exact:
-            # With an edit first, so that "id iot" is masked as a whole where a shorter form would do for a part of it.
+            # With an edit first, so that "id iot" is masked as a whole and not only the shorter form in it.
             self._finders = [NearWords(exact), ExactWords(exact)]
 
     def __call__(self, text: str) -> str:
-        """The text with its words masked; as long as it was."""
+        """The text with its words masked, in the same length."""
         if not self._finders:
             return text
         read, hidden = text[:LONGEST_TEXT], ""
-        if len(text) > LONGEST_TEXT:  # a word may begin before that and end behind it
+        if len(text) > LONGEST_TEXT:  # a word may lie across the cut
             cut = max(0, LONGEST_TEXT - self._longest - 1)
             hidden = re.sub(r"\S", DOT, text[cut:])
         for finder in self._finders:
@@ -88,13 +87,13 @@ class Masker:
         return read[: len(text) - len(hidden)] + hidden
 
     def pieces(self, pieces: Sequence[str]) -> list[str]:
-        """The pieces of one text with its words masked, though a word may lie in several of them."""
+        """The pieces of one text with its words masked, also a word across several pieces."""
         masked = self("".join(pieces))
         ends = list(itertools.accumulate(map(len, pieces)))
         return [masked[end - len(piece) : end] for end, piece in zip(ends, pieces, strict=True)]
 
     def rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Rows, or other JSON objects, as they are shown: the text in them masked (`TEXT_FIELDS`), at any depth."""
+        """Rows, or other JSON objects, with their text masked (`TEXT_FIELDS`) at any depth."""
         for row in rows:
             yield self._fields(row)
 
@@ -116,7 +115,7 @@ class Masker:
 
 
 class _EveryWord:
-    """Letters and digits in a row."""
+    """All words: letters and digits in a row."""
 
     def spans(self, text: str, same: str) -> Iterator[Span]:
         return (found.span() for found in re.finditer(r"\w+", text))

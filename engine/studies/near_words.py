@@ -1,22 +1,22 @@
-r"""Where words stand in a text as they are, and where with one edit; in time that no word and no text can stretch.
+r"""The places of words in a text, exact and with one edit, in a time that no choice of words and text can stretch.
 
     words "idiot", "jerk"        text "an id*iot, a jrk"
                                           ^^^^^^    ^^^      with one edit, between word boundaries
 
-The first match in a text counts, and of those that begin at one place the one that comes first in this list; what
-follows is looked for behind it:
+The first match in a text counts, and of those that begin at one place the first in this list; the search goes on
+behind it:
 
     of the first word   with one character more:            i.diot  id.iot  idi.ot  idio.t
                         with one changed, or one missing:   .diot  diot  i.iot  iiot  ...  idio.  idio
     of the second word  ...
 
-As a regular expression that is a thousand branches for twenty words, each of which is tried at each place. Here all
-words are read at once, as the bits of one long integer: bit i of a word is set when its last i characters have just
-been read. To read a character is a shift and an "and" with the bits that this character may set; a second integer is
-the same after one edit ("shift-and" of Baeza-Yates and Gonnet, with the errors of Wu and Manber, "Fast Text Searching
-Allowing Errors", 1992). The text is read from its end, so that what is known at last is where a match begins, and of
-which word: the lowest bit, since the words are laid out in their order. Which of its forms it is, that word alone says.
-So a character costs ten operations on integers as long as all words together, and nothing that holds up another thread.
+As a regular expression that is a thousand branches for twenty words, each tried at each place. Here all words are read
+at once, as the bits of one long integer: bit i of a word is set when its last i characters have just been read. To read
+a character is a shift and an "and" with the bits that this character may set; a second integer is the same after one
+edit ("shift-and" of Baeza-Yates and Gonnet, with the errors of Wu and Manber, "Fast Text Searching Allowing Errors",
+1992). The text is read from its end, so the end of reading is the start of a match. The lowest bit names its word,
+since the words are laid out in their order; the form of the match is then read off that word alone.
+So a character costs ten operations on integers as long as all words together, and no operation holds up another thread.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from collections.abc import Iterable, Iterator, Sequence
 #: Beginning and end of a match.
 Span = tuple[int, int]
 
-#: A word of fewer letters has too many neighbours: "fat" is one letter away from "cat". In such a word only what is no
-#: letter counts as another character, and none may be missing.
+#: A word of fewer letters has too many neighbours: "fat" is one letter away from "cat". In such a word only a character
+#: that is no letter may replace another, and none may be missing.
 FEWEST_LETTERS = 4
 
-#: For so many characters the bits are kept; for others they are made anew for each text, and so many kept meanwhile.
+#: The bits of so many characters are kept; those of others are made for each text, and so many kept meanwhile.
 _KEPT, _KEPT_MEANWHILE = 256, 2_000
 
-#: So many first characters tell whether a word may begin at a place.
+#: So many first characters decide whether a word may begin at a place.
 _HEAD = 3
 
 
@@ -51,7 +51,7 @@ class NearWords:
             for place, character in enumerate(word):
                 places[character].append(last - place)
         self._places = dict(places)
-        # Of each word, bit 0 for nothing that is read, and then a bit for each character.
+        # Of each word, bit 0 before any character, then a bit for each.
         self._begin = self._bits(last - len(word) for last, word in self._word_at.items())
         self._end = self._bits(lasts)
         self._inner = self._bits(
@@ -70,23 +70,23 @@ class NearWords:
     def spans(self, text: str, same: str) -> Iterator[Span]:
         """The matches in `text`, from left to right. same: the text as `folded` writes it."""
         is_part = [character.isalnum() or character == "_" for character in text]
-        is_part.append(False)  # which is also what stands before the first character
-        found = self._found(same, is_part)
+        is_part.append(False)  # also for place -1, before the first character
+        starts = self._starts(same, is_part)
         end = 0
-        for start in sorted(found):
+        for start in sorted(starts):
             if start >= end:
-                end = start + self._length(same, is_part, start, found[start])
+                end = start + self._length(same, is_part, start, starts[start])
                 yield start, end
 
-    def _found(self, same: str, is_part: Sequence[bool]) -> dict[int, str]:
-        """By the places where a match begins, the first word that it can be of."""
+    def _starts(self, same: str, is_part: Sequence[bool]) -> dict[int, str]:
+        """The first word that can match, by the place where the match begins."""
         begin, end, inner, long = self._begin, self._end, self._inner, self._long
         missing_first = (begin << 1) & long
         bits = dict(self._kept)
-        found: dict[int, str] = {}
+        starts: dict[int, str] = {}
         exact = edited = 0
         for place in range(len(same) - 1, -1, -1):
-            if not is_part[place + 1]:  # here a match may end, which is where it is begun to be read
+            if not is_part[place + 1]:  # the end of a match, where reading it begins
                 exact |= begin
                 edited |= missing_first
             elif not exact and not edited:
@@ -103,11 +103,11 @@ class NearWords:
             exact = moved & allowed
             edited |= (exact << 1) & long
             if not is_part[place - 1] and (hits := edited & end):
-                found[place] = self._word_at[(hits & -hits).bit_length() - 1]
-        return found
+                starts[place] = self._word_at[(hits & -hits).bit_length() - 1]
+        return starts
 
     def _length(self, same: str, is_part: Sequence[bool], start: int, word: str) -> int:
-        """How long the first form of `word` is that stands at `start`, where one is known to."""
+        """The length of the first form of `word` that stands at `start`; one does."""
         length = len(word)
         end = start + length
 
@@ -141,7 +141,7 @@ class NearWords:
 
 
 class ExactWords:
-    """The words as they are, wherever they stand, the longest first. words: as `folded` writes them."""
+    """The exact words, also inside other words, the longest first. words: as `folded` writes them."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = frozenset(words)
@@ -149,7 +149,7 @@ class ExactWords:
         lengths: defaultdict[str, set[int]] = defaultdict(set)
         for word in words:
             lengths[word[: self._head]].add(len(word))
-        self._lengths = {head: sorted(found, reverse=True) for head, found in lengths.items()}
+        self._lengths = {head: sorted(own, reverse=True) for head, own in lengths.items()}
 
     def spans(self, text: str, same: str) -> Iterator[Span]:
         """The matches in `text`, from left to right. same: the text as `folded` writes it."""

@@ -1,4 +1,4 @@
-"""The passages of a cloze test: each a text whose last word is to be found.
+"""The passages of a cloze test: each a text in parts, with its last word apart.
 
     {"text": "Ann gave the ring to Shane. \\"Is it real?\\" asked Shane.\\""}
 
@@ -8,11 +8,10 @@
     ending    ."
 
 The parts put together are the text again. A file has one passage a line, as plain text or as a JSON object with
-"text", which is how OpenAI publishes the test set of LAMBADA. Typographic quotes become plain ones first, as in the
-preparation of that test set for GPT-2 (ReLM section 4.4 follows it): a model has mostly seen plain quotes.
+"text", the format of OpenAI's LAMBADA test set. Typographic quotes become plain ones first, as in the preparation of
+that test set for GPT-2 (ReLM section 4.4 follows it): a model has mostly seen plain quotes.
 
-A file is somebody's upload. So it is read line by line, no further than needed, and what is wrong with a line is said
-with its number.
+A file may be an upload. So it is read line by line, no further than needed, and errors name the line.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from typing import BinaryIO
 from engine.errors import LimitError, QueryError
 from engine.record import Record
 
-#: The passages that come with Relens, written for it.
+#: Passages written for Relens.
 OWN_PASSAGES = Path(__file__).resolve().parents[2] / "assets" / "passages.jsonl"
 
 #: Characters of a passage, passages of a file, and bytes of a line (JSON may spell a character with six).
@@ -40,7 +39,7 @@ _MOST_LINES = 10 * MOST_PASSAGES
 _PLAIN = {"“": '"', "”": '"', "„": '"', "``": '"', "''": '"', "‘": "'", "’": "'"}
 _QUOTES = re.compile("|".join(map(re.escape, _PLAIN)))
 
-#: A word of plain letters, which is what the patterns of the cloze test can answer with.
+#: A word of plain letters, as the patterns of the cloze test allow.
 _LETTERS = re.compile("[a-zA-Z]+")
 #: The words of a text: "Shane" in "Shane's", and neither the s nor the ll of "they'll".
 _WORDS = re.compile(r"(?<![a-zA-Z]')\b[a-zA-Z]+\b")
@@ -77,9 +76,9 @@ def can_be_an_answer(word: str) -> bool:
 
 
 def split_passage(text: str, where: str = "The passage") -> Passage:
-    """The parts of a passage. where: what an error calls it.
+    """The parts of a passage. where: its name in errors.
 
-    Raises `QueryError` where no word is last, or nothing comes before it, and `LimitError` for more than 20,000
+    Raises `QueryError` for a text without a last word, or with nothing before it, and `LimitError` for more than 20,000
     characters.
     """
     if len(text) > MOST_CHARACTERS:
@@ -102,7 +101,7 @@ def split_passage(text: str, where: str = "The passage") -> Passage:
 
 
 def passages_of_lines(lines: Iterable[str], count: int | None = None) -> tuple[Passage, ...]:
-    """The passages of these lines, or the first `count` of them; empty lines are passed over.
+    """The passages of these lines, or the first `count` of them, without empty lines.
 
     Where the first line is a JSON object, all are. Raises `QueryError` and `LimitError`, with the number of the line.
     """
@@ -122,7 +121,7 @@ def passages_of_lines(lines: Iterable[str], count: int | None = None) -> tuple[P
             is_json = line.lstrip().startswith("{")
         passages.append(split_passage(_text_of_json(line, where) if is_json else line, where))
         if len(passages) == count:
-            break  # nobody reads on, whatever there may be
+            break
     if not passages:
         raise QueryError("There are no passages.")
     return tuple(passages)
@@ -149,12 +148,12 @@ def read_passages(path: str | Path, count: int | None = None) -> tuple[Passage, 
 
 @cache
 def own_passages() -> tuple[Passage, ...]:
-    """The passages that come with Relens."""
+    """The passages written for Relens."""
     return read_passages(OWN_PASSAGES)
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
-    """The lines of a file, none of which is taken into memory beyond its limit."""
+    """The lines of a file, each read no further than its limit."""
     number = 0
     while line := file.readline(MOST_LINE_BYTES + 1):
         number += 1

@@ -1,4 +1,4 @@
-"""The sentences of a text in which one of some words stands: the inputs of a study of toxicity (ReLM section 4.3).
+"""The sentences of a text with one of the given words: the inputs of a study of toxicity (ReLM section 4.3).
 
     text       It rained.  Mr. Brown is an
                idiot, he said. An IDIOT!
@@ -6,12 +6,12 @@
     sentences  "Mr. Brown is an idiot, he said."     prompt "Mr. Brown is an", then " idiot"
                "An IDIOT!"                           prompt "An", then " IDIOT"
 
-A sentence ends where a full stop, a question or exclamation mark, and what closes behind it, is followed by a blank and
-something other than a small letter; a full stop of "Mr." or of an initial does not count. A blank line ends it
-too. Other line breaks are blanks, unless each line is said to stand for itself.
+A sentence ends with a full stop, question or exclamation mark, and closing quotes or brackets after it, where a blank
+and no small letter follows; the full stop of "Mr." or of an initial does not count. A blank line ends a sentence too.
+Other line breaks are blanks, unless each line stands for itself.
 
-A prompt is the text before the word without its trailing blank, because a tokenizer gives the blank to the word that
-follows. Texts are read in pieces, and no sentence is kept that is longer than the limit, so a file may have any size.
+A prompt is the text before the word without its trailing blank, because a tokenizer gives the blank to the next word.
+Texts are read in pieces, and no sentence longer than the limit is kept, so a file may have any size.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from engine.errors import QueryError
 from engine.record import Record
 from engine.studies.word_lists import WORD, key_of
 
-#: The limits: of one sentence, of those that are returned, and of what is read, in characters.
+#: Characters of a sentence, sentences of a text, characters of a text.
 LONGEST_SENTENCE, MOST_SENTENCES, MOST_CHARACTERS = 400, 10_000, 2_000_000_000
 
-#: Characters that are read at once.
+#: Characters of a piece.
 PIECE = 1 << 16
 
 _ABBREVIATION = re.compile(r"(?<!\w)(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Rev|Gen|Capt|Lt|Col|Hon|vs|e\.g|i\.e|cf|[A-HJ-Z])\.$")
@@ -39,15 +39,15 @@ _END = re.compile(r"\n|(?<![.!?…])([.!?…]++[\"'”’)\]]*+) (?=(.))")
 _BLANKS = re.compile(r"\s+")
 _WORDS = re.compile(WORD)
 _PARTS = re.compile(r"[^\W_]+")
-# What a byte that is no text is read as, and characters that no sentence has.
+# The replacement of a byte that is no text, and characters that no sentence has.
 _ODD = re.compile("[\ufffd\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Sentence(Record):
-    """A sentence, and where in it the word stands. text: blanks are single ones; word: as it is written there.
+    """A sentence with its word. text: with single blanks; word: as the text has it.
 
-    position: of the word, in characters. Raises `QueryError` where the word does not stand there.
+    position: of the word, in characters. Raises `QueryError` for a word that does not stand there.
     """
 
     text: str
@@ -69,17 +69,17 @@ class Sentence(Record):
 
     @property
     def continuation(self) -> str:
-        """What follows the prompt: the word, with the blank before it."""
+        """The text after the prompt: the word, with the blank before it."""
         return self.text[len(self.prompt) : self.position + len(self.word)]
 
 
 @dataclass(frozen=True)
 class Sentences(Record):
-    """What was found in a text. sentences: each once, in order.
+    """The sentences of a text with one of the words, each once, in order, and an account.
 
-    characters: how many were read. repeated, too_long, unreadable: how many sentences were left out because they had
-    been seen, are longer than the limit, or have characters that are no text (these two whether or not a word stands
-    in them). is_cut: whether reading ended early, at the limit of sentences or of characters.
+    characters: of the text, as far as it was read. repeated, too_long, unreadable: sentences left out as repeated, as
+    longer than the limit, or for characters that are no text (the latter two with or without a word). is_cut: whether
+    reading ended early, at the limit of sentences or of characters.
     """
 
     sentences: tuple[Sentence, ...] = ()
@@ -99,11 +99,11 @@ def find_sentences(
     longest: int = LONGEST_SENTENCE,
     most_characters: int = MOST_CHARACTERS,
 ) -> Sentences:
-    """The sentences of a text in which one of `words` stands, as a whole word, upper and lower case alike.
+    """The sentences of a text with one of `words` as a whole word, upper and lower case alike.
 
-    source: the text itself, the path of a file, or a file that was opened for bytes; files are UTF-8, and other
-    bytes cost only the sentence they are in. line_by_line: each line stands for itself. Raises `QueryError` for a file
-    that cannot be read and for a limit without meaning.
+    source: the text itself, the path of a file, or a file opened for bytes; files are UTF-8, and other bytes cost only
+    their sentence. line_by_line: each line stands for itself. Raises `QueryError` for a file that cannot be read and
+    for a limit out of bounds.
     """
     if not 0 < longest <= LONGEST_SENTENCE:
         raise QueryError(f"The longest sentence has 1 to {LONGEST_SENTENCE} characters, not {longest}.")
@@ -112,7 +112,7 @@ def find_sentences(
     wanted = {key_of(word) for word in words}
     reading = _Reading(most_characters)
     pieces = reading.pieces(source)
-    found: dict[str, Sentence] = {}
+    sentences: dict[str, Sentence] = {}
     repeated = too_long = unreadable = 0
     is_cut = False
     for text in split_sentences(pieces, longest, line_by_line, lambda: reading.is_cut):
@@ -122,20 +122,20 @@ def find_sentences(
             unreadable += 1
         elif (hit := first_word(text, wanted)) is None:
             continue
-        elif text in found:
+        elif text in sentences:
             repeated += 1
-        elif len(found) >= most:
+        elif len(sentences) >= most:
             is_cut = True
             break
         else:
-            found[text] = Sentence(text, text[hit[0] : hit[1]], hit[0])
+            sentences[text] = Sentence(text, text[hit[0] : hit[1]], hit[0])
     return Sentences(
-        tuple(found.values()), reading.characters, repeated, too_long, unreadable, is_cut or reading.is_cut
+        tuple(sentences.values()), reading.characters, repeated, too_long, unreadable, is_cut or reading.is_cut
     )
 
 
 def first_word(text: str, wanted: set[str]) -> tuple[int, int] | None:
-    """Where the first of the wanted words (as `key_of` writes them) begins and ends, None where there is none."""
+    """Start and end of the first of the wanted words (as `key_of` writes them), None without any."""
     for compound in _WORDS.finditer(text):
         if key_of(compound.group()) in wanted:
             return compound.span()
@@ -146,7 +146,7 @@ def first_word(text: str, wanted: set[str]) -> tuple[int, int] | None:
 
 
 class _Reading:
-    """Reads a source in pieces, and counts."""
+    """Reads a source in pieces and counts its characters."""
 
     def __init__(self, most_characters: int) -> None:
         self._most = most_characters
@@ -189,9 +189,9 @@ def split_sentences(
     line_by_line: bool = False,
     is_cut: Callable[[], bool] = lambda: False,
 ) -> Iterator[str | None]:
-    """The sentences of a text that comes in pieces, in order; None for one with more than `longest` characters.
+    """The sentences of a text in pieces, in order; None for one with more than `longest` characters.
 
-    is_cut: asked at the end, whether the text goes on; what is behind the last full stop is then left out.
+    is_cut: whether the text was cut, looked at in the end; then the part after the last full stop is left out.
     """
     rest, is_long = "", False
     for piece in _single_blanks(pieces, line_by_line):
@@ -206,14 +206,14 @@ def split_sentences(
             begin, is_long = end.end(), False
         rest = rest[begin:]
         if len(rest) > longest + 1:
-            # Enough of it to know an abbreviation, or a run of marks, when its end comes.
+            # The rest is enough to recognise an abbreviation or a run of marks.
             rest, is_long = rest[-longest:], True
     if rest.strip() and not is_cut():
         yield None if is_long or len(rest.strip()) > longest else rest.strip()
 
 
 def _goes_on(text: str, mark: re.Match[str]) -> bool:
-    """Whether the sentence goes on behind these marks."""
+    """Whether the sentence goes on after these marks."""
     if mark.group(2).islower():
         return True
     end = mark.end(1)
@@ -223,7 +223,7 @@ def _goes_on(text: str, mark: re.Match[str]) -> bool:
 def _single_blanks(pieces: Iterable[str], line_by_line: bool) -> Iterator[str]:
     """The text with one character for all blanks in a row: a line feed where a sentence ends, else a space.
 
-    Blanks at the end of a piece are handed out with the next, so that what follows a blank is always known.
+    Blanks at the end of a piece come with the next one, so that the character after a blank is always known.
     """
 
     def single(blanks: str) -> str:

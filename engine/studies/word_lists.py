@@ -1,11 +1,11 @@
-"""The words that a study of toxicity looks for: a mild list that is built in, and lists of a user's own.
+"""The word lists of a study of toxicity: a built-in mild one, and a user's own.
 
     # insults that a letter of complaint may have          a line that begins with # is a remark
     idiot
     half-wit                                               letters and digits; - and ' only between them
 
-One word a line, upper and lower case alike. The built-in list is what one may read aloud at dinner; who studies
-strong language brings a list of it, as the paper's authors did with their six words (ReLM section 4.3).
+One word a line, upper and lower case alike. The built-in list may be read aloud at dinner. A study of strong language
+needs a list of its own, such as the six words of the paper's authors (ReLM section 4.3).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _WORD = re.compile(WORD)
 
 
 def key_of(word: str) -> str:
-    """What a word is compared by: case is ignored, and so is which apostrophe was typed."""
+    """The same for all spellings of a word that differ in case, or in the kind of apostrophe."""
     return word.replace("’", "'").casefold()
 
 
 def check_word(word: str, where: str) -> None:
-    """Raise `QueryError` for what is not one word; where: how the complaint begins, as "Line 3 of the word list"."""
+    """Raise `QueryError` for a text that is not one word; where: the beginning of its sentence."""
     if len(word) > LONGEST_WORD:
         raise QueryError(f"{where} is {len(word):,} characters long; a word has at most {LONGEST_WORD}.")
     if not _WORD.fullmatch(word):

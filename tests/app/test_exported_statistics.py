@@ -23,14 +23,12 @@ from engine.studies.bias import BiasStudy
 from engine.studies.bias_findings import bias_findings
 from engine.studies.bias_variants import Variant
 from engine.studies.cloze import ClozeStudy
-from engine.studies.cloze_findings import cloze_findings
 from engine.studies.memorization import SEARCH, MemorizationStudy
 from engine.studies.memorization_findings import findings, recall_curves
 from engine.studies.rows import rows_of
 from engine.studies.sentences import find_sentences
 from engine.studies.study import StudyContext, StudyRun
 from engine.studies.toxicity import VARIANTS, ToxicityStudy
-from engine.studies.toxicity_findings import toxicity_findings
 from engine.studies.validators import OnList
 
 BIAS = BiasStudy(
@@ -201,19 +199,19 @@ def test_bias_shares_and_what_the_page_shows_of_them(exported):
 
 def test_cloze_accuracy_and_comparisons(exported):
     rows, answers = exported("cloze", "answer")
-    found = cloze_findings(rows)
+    findings = CLOZE.findings(rows)
     answers = answers[answers["error"].fillna("") == ""]
     right = answers.assign(right=is_true(answers["right"]), cut=is_true(answers["cut"]))
     right["undecided"] = right["cut"] & right["answers"].map(lambda told: json.loads(told) == [])
-    for result in found.variants:
+    for result in findings.variants:
         own = right[right["variant"] == result.variant]
         interval = stats.binomtest(int(own["right"].sum()), len(own)).proportion_ci(method="wilson")
-        assert (result.asked, result.right) == (len(own), own["right"].sum())
+        assert (result.passages, result.right) == (len(own), own["right"].sum())
         assert result.undecided == own["undecided"].sum()
         assert result.accuracy.value == pytest.approx(own["right"].mean())
         assert (result.accuracy.low, result.accuracy.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
     p_values = []
-    for comparison in found.comparisons:
+    for comparison in findings.comparisons:
         pair = [right[(right["variant"] == name) & ~right["undecided"]].set_index("passage")["right"]
                 for name in (comparison.first, comparison.second)]  # fmt: skip
         both = pd.concat(pair, axis=1, keys=["first", "second"]).dropna()
@@ -225,7 +223,7 @@ def test_cloze_accuracy_and_comparisons(exported):
         assert (test.pairs, test.first_only, test.second_only) == (len(both), *only)
         p_values.append(stats.binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0)
         assert test.p_value == pytest.approx(p_values[-1])
-    assert [comparison.corrected_p_value for comparison in found.comparisons] == pytest.approx(holm(p_values))
+    assert [comparison.corrected_p_value for comparison in findings.comparisons] == pytest.approx(holm(p_values))
     assert any(p < 1.0 for p in p_values)  # else nothing was compared
 
 
@@ -265,20 +263,20 @@ def wide(key: str) -> list[str]:
 
 def test_toxicity_shares(exported):
     rows, answers = exported("toxicity", "answer")
-    found = toxicity_findings(rows)
-    assert found.prompted
-    assert found.unprompted
+    findings = TOXICITY.findings(rows)
+    assert findings.prompted
+    assert findings.unprompted
     answers = answers[answers["ended"] != "no prompt"].assign(found=is_true(answers["found"]))
-    for mode, successes in (("prompted", found.prompted), ("unprompted", found.unprompted)):
+    for mode, successes in (("prompted", findings.prompted), ("unprompted", findings.unprompted)):
         found_by = counted_by_way(answers[answers["mode"] == mode])
         for success in successes:
-            own = found_by[success.variant]
+            own = found_by[success.variant.key]
             interval = stats.binomtest(int(own.sum()), len(own)).proportion_ci(method="wilson")
-            assert (success.found, success.asked) == (own.sum(), len(own))
+            assert (success.found, success.inputs) == (own.sum(), len(own))
             assert (success.rate.low, success.rate.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
             if success.gained is not None:
                 assert success.gained == (own & ~found_by[VARIANTS[mode][0].key]).sum()
-    test = found.edits_against_encodings
+    test = findings.edits_and_encodings.test
     assert test is not None
     found_by = counted_by_way(answers[answers["mode"] == "prompted"])
     ways = [found_by[key] for key in ("canonical, edits", "all")]
@@ -290,7 +288,7 @@ def test_toxicity_shares(exported):
 def test_toxicity_kinds(exported):
     rows, matches = exported("toxicity", "match")
     own = matches[(matches["mode"] == "unprompted") & (matches["variant"] == VARIANTS["unprompted"][-1].key)]
-    for kind in toxicity_findings(rows).kinds:
+    for kind in TOXICITY.findings(rows).kinds:
         of_kind = (is_true(own["is_edited"]) == kind.is_edited) & (is_true(own["is_canonical"]) == kind.is_canonical)
         assert (kind.matches, kind.share) == (of_kind.sum(), pytest.approx(of_kind.mean()))
     assert len(own)

@@ -1,4 +1,4 @@
-"""Masks of pages: the same masks as anywhere, kept, and put on no more of a text than is shown."""
+"""Masks of pages: kept, the same as elsewhere, and only for the shown part of a text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_page_masks_as_everybody_does():
     assert list(mask_of(WORDS).rows([{"text": "a jerk"}])) == [{"text": "a j···"}]
 
 
-def test_a_mask_and_what_it_made_of_short_texts_are_kept(monkeypatch):
+def test_a_mask_and_its_short_texts_are_kept(monkeypatch):
     assert mask_of(WORDS) is mask_of(("idiot", "jerk"))
     mask = masks.PageMask(WORDS)
     assert mask("a jerk") == "a j···"

@@ -12,6 +12,7 @@ from engine.query import Encoding
 from engine.runs.specification import StudySpecification
 from engine.studies.bias import BiasStudy
 from engine.studies.bias_variants import Variant
+from engine.studies.catalogue import RowFindings
 from engine.studies.rows import done_units, rows_of
 from engine.studies.toxicity import demonstration
 from tests.browser.server import PATIENCE, wait_until
@@ -50,7 +51,9 @@ def shows_what_was_found(page, dashboard, run_id):
     study = StudySpecification.from_json(dashboard.store.get(run_id).specification).study
     rows = dashboard.store.rows(run_id)
     assert done_units(rows) == {unit.key for unit in study.units()}
-    figures = study_views()[page.kind].figures(rows, study)
+    findings = study.findings(rows)
+    given = findings.rows if isinstance(findings, RowFindings) else findings
+    figures = study_views()[page.kind].figures(given, study)
     page.shows(study.verdict(rows), [figure.chart.alt for figure in figures])
     expect(page.page.locator("[data-testid=stDataFrame]").first).to_be_visible()
     expect(page.page.locator("[data-testid=stException]")).to_have_count(0)
@@ -83,7 +86,7 @@ def test_cloze(open_study, dashboard):
     page.fill("expansions", "40")
     study = shows_what_was_found(page, dashboard, page.run())
     assert (study.count, study.variants, study.expansions) == (2, ("baseline", "words"), 40)
-    expect(page.verdict).to_contain_text("2 passages")
+    expect(page.verdict).to_contain_text("of 2 last words")
 
 
 def test_knowledge(open_study, dashboard):

@@ -166,7 +166,8 @@ def passages(right):
         rows.append(
             {
                 "unit": "words", "row": "answer", "variant": "words", "passage": number, "context": f"It is {number}",
-                "truth": "dog", "answers": [{"word": word, "text": f" {word}", "log_prob": -1.0}], "right": is_right,
+                "truth": "dog", "right": is_right,
+                "answers": [{"word": word, "text": f" {word}", "log_prob": -1.0, "decoder_log_prob": -1.0}],
                 "rank": 1 if is_right else None, "expansions": 3, "cut": False, "error": "",
             }
         )  # fmt: skip

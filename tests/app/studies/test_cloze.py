@@ -11,14 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from app.studies import cloze_settings
 from app.studies.cloze import VIEW
-from app.studies.cloze_figures import NOT_LISTED, UNDECIDED, p_text, place_counts
+from app.studies.cloze_figures import FIRST, NOT_LISTED, UNDECIDED, p_text, rank_counts
 from engine.errors import LimitError, QueryError
 from engine.paired import proportion
 from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
-from engine.studies.cloze_findings import cloze_findings
 from engine.studies.passages import own_passages
 from engine.studies.study import StudyContext, StudyRun
 
+STUDY = ClozeStudy()
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [a](javascript:b)"
 
 
@@ -53,22 +53,22 @@ def many_rows():
 
 
 def figures(rows):
-    return {figure.title: figure for figure in VIEW.figures(rows, ClozeStudy())}
+    return {figure.title: figure for figure in VIEW.figures(STUDY.findings(rows), STUDY)}
 
 
 def tables(rows):
-    return {table.title: table for table in VIEW.tables(rows, ClozeStudy())}
+    return {table.title: table for table in VIEW.tables(STUDY.findings(rows), STUDY)}
 
 
-def test_nothing_found_shows_nothing():
+def test_no_answer_has_no_figure():
     for rows in ([], [{"unit": "open 0", "row": "begin"}]):
-        assert VIEW.figures(rows, ClozeStudy()) == []
-        assert VIEW.tables(rows, ClozeStudy()) == []
+        assert VIEW.figures(STUDY.findings(rows), STUDY) == []
+        assert VIEW.tables(STUDY.findings(rows), STUDY) == []
 
 
 def test_only_errors_make_a_table_and_no_figure():
     rows = [row("words", 0, "Ann", error="The context has no words of plain letters.")]
-    assert VIEW.figures(rows, ClozeStudy()) == []
+    assert VIEW.figures(STUDY.findings(rows), STUDY) == []
     shown = tables(rows)["Passages and answers"].frame
     assert list(shown["Words of the context"]) == ["The context has no words of plain letters."]
 
@@ -77,32 +77,32 @@ def test_the_bars_are_the_shares_with_their_intervals():
     figure = figures(many_rows())["Last words found"]
     undecided, found = figure.chart.figure.data
     assert list(found.x) == [0.2, 0.9, 0.5]
-    for place, (right, asked) in enumerate([(4, 20), (18, 20), (1, 2)]):
-        expected = proportion(right, asked)
+    for place, (right, passages) in enumerate([(4, 20), (18, 20), (1, 2)]):
+        expected = proportion(right, passages)
         assert found.x[place] + found.error_x.array[place] == pytest.approx(expected.high)
         assert found.x[place] - found.error_x.arrayminus[place] == pytest.approx(expected.low)
     assert (list(undecided.x), list(undecided.base)) == ([0.0, 0.0, 0.5], [0.2, 0.9, 0.5])
     assert undecided.marker.pattern.shape
     assert figure.sentence.startswith("With words of the context the model finds the most last words, 90 % (95 %: ")
     assert "with any word the fewest, 20 %" in figure.sentence
-    assert "hatched" in figure.sentence
+    assert "Hatched" in figure.sentence
 
 
 def test_without_undecided_passages_nothing_is_hatched():
     figure = figures([row("words", number, "Ann", ("Ann",)) for number in range(3)])["Last words found"]
     assert len(figure.chart.figure.data) == 1
-    assert "hatched" not in figure.sentence
+    assert "Hatched" not in figure.sentence
     assert "finds 100 %" in figure.sentence
 
 
-def test_pairs_are_drawn_to_both_sides_and_told():
+def test_pairs_are_drawn_to_both_sides():
     rows = [each for each in many_rows() if each["variant"] != "terminated"]
-    figure = figures(rows)["Pairs of ways on the same passages"]
+    figure = figures(rows)["Pairs of variants on the same passages"]
     first, second = figure.chart.figure.data
     assert (list(first.x), list(second.x)) == ([0], [14])
     assert first.marker.pattern.shape != second.marker.pattern.shape
     assert "words of the context finds more than any word" in figure.sentence
-    frame = tables(rows)["Differences between ways"].frame
+    frame = tables(rows)["Differences between variants"].frame
     assert frame.iloc[0].to_dict() == {
         "First": "any word",
         "Second": "words of the context",
@@ -115,10 +115,10 @@ def test_pairs_are_drawn_to_both_sides_and_told():
     }
 
 
-def test_what_chance_explains_is_not_called_a_difference():
+def test_a_difference_within_chance_is_not_claimed():
     rows = [row("baseline", 0, "Ann", ("Ann",)), row("words", 0, "Ann", ("Bob",))]
-    assert "No two ways" in figures(rows)["Pairs of ways on the same passages"].sentence
-    assert list(tables(rows)["Differences between ways"].frame["Differ"]) == ["not certain"]
+    assert "No two variants" in figures(rows)["Pairs of variants on the same passages"].sentence
+    assert list(tables(rows)["Differences between variants"].frame["Differ"]) == ["not certain"]
 
 
 def test_frequent_answers_stand_above_the_true_words():
@@ -137,53 +137,53 @@ def test_answers_that_are_all_different_have_no_most_frequent_one():
     assert "Most frequent answers" in figures([*rows, row("words", 3, "Ann", ("Bob",))])
 
 
-def test_places_of_the_truth_add_up_to_all_passages():
+def test_ranks_of_the_truth_add_up_to_all_passages():
     figure = figures(many_rows())["Rank of the right word"]
     for place in range(3):
         assert sum(trace.x[place] for trace in figure.chart.figure.data) == pytest.approx(1.0)
-    counts = place_counts(many_rows())
-    assert counts["baseline"] == {"in the first place": 4, "third to fifth": 16}
-    assert counts["words"] == {"in the first place": 18, NOT_LISTED: 2}
-    assert counts["terminated"] == {"in the first place": 1, UNDECIDED: 1}
-    assert "With any word the right word is among the answers of 16 further passages (80 %)" in figure.sentence
+    baseline, words, terminated = map(rank_counts, STUDY.findings(many_rows()).variants)
+    assert baseline == {FIRST: 4, "third to fifth": 16}
+    assert words == {FIRST: 18, NOT_LISTED: 2}
+    assert terminated == {FIRST: 1, UNDECIDED: 1}
+    assert "With any word the right word is among the later answers of 16 further passages (80 %)" in figure.sentence
 
 
 @given(st.lists(st.tuples(st.sampled_from(VARIANTS), st.integers(1, 9) | st.none(), st.booleans()), min_size=1))
-def test_first_places_and_undecided_are_those_of_the_findings(drawn):
+def test_first_ranks_and_undecided_are_those_of_the_findings(drawn):
     rows = []
     for number, (variant, rank, cut) in enumerate(drawn):
         words = (*"bcdefghij"[: rank - 1], "a") if rank else () if cut else ("b",)
         rows.append(row(variant, number, "a", words, cut=cut))
-    counts = place_counts(rows)
-    for result in cloze_findings(rows).variants:
-        assert counts[result.variant]["in the first place"] == result.right
-        assert counts[result.variant][UNDECIDED] == result.undecided
-        assert counts[result.variant].total() == result.asked
+    for result in STUDY.findings(rows).variants:
+        counts = rank_counts(result)
+        assert counts[FIRST] == result.right
+        assert counts[UNDECIDED] == result.undecided
+        assert counts.total() == result.passages
 
 
-def test_examples_mark_the_right_answer_and_its_place():
+def test_passages_mark_the_right_answer_and_its_rank():
     frame = tables(many_rows())["Passages and answers"].frame
     assert list(frame["#"]) == list(range(1, 21))
     assert frame["Any word"][0] == "✓ Ann 37 %, it 14 %"
-    assert frame["Place, any word"][10] == "3"
-    assert frame["Place, words of the context"][19] == "–"
+    assert frame["Rank, any word"][10] == "3"
+    assert frame["Rank, words of the context"][19] == "–"
     shown = list(frame["A word that ends the text"][:4])
     assert shown == ["✓ Ann 37 %", "undecided", "The context is too long.", ""]
 
 
 def test_columns_are_explained():
-    for table in VIEW.tables(many_rows(), ClozeStudy()):
+    for table in VIEW.tables(STUDY.findings(many_rows()), STUDY):
         assert set(table.help) <= set(table.frame.columns)
 
 
 def test_a_unit_that_began_again_counts_once():
     rows = [row("words", 0, "Ann", ("Bob",)), {"unit": "open 0", "row": "begin"}, row("words", 0, "Ann", ("Ann",))]
-    assert list(tables(rows)["Ways of asking"].frame["Found"]) == [1]
+    assert list(tables(rows)["Variants"].frame["Found"]) == [1]
 
 
 def test_hostile_text_is_only_text():
     rows = [row("words", number, HOSTILE, (HOSTILE,), context=HOSTILE * 9 + "\n\x00") for number in range(2)]
-    for figure in VIEW.figures(rows, ClozeStudy()):
+    for figure in VIEW.figures(STUDY.findings(rows), STUDY):
         drawn = json.dumps(figure.chart.figure.to_plotly_json(), default=list)
         assert "<img" not in drawn
         assert "$x" not in drawn
@@ -197,14 +197,14 @@ def test_rows_of_a_real_run_are_shown(tiny_model_folder):
 
     study = ClozeStudy(passages=("The cat sat on the mat, and the dog sat on the cat", "1 2 three"), expansions=40)
     rows = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
-    shown = VIEW.figures(rows, study)
+    shown = VIEW.figures(study.findings(rows), study)
     assert shown[0].title == "Last words found"
     assert all(figure.sentence.endswith(".") and figure.chart.alt for figure in shown)
-    ways = tables(rows)["Ways of asking"].frame
-    assert list(ways["Passages"] + ways["Not asked"]) == [2] * len(VARIANTS)
+    frame = tables(rows)["Variants"].frame
+    assert list(frame["Passages"] + frame["Errors"]) == [2] * len(VARIANTS)
     for length in range(len(rows)):  # followed live
-        VIEW.figures(rows[:length], study)
-        VIEW.tables(rows[:length], study)
+        VIEW.figures(study.findings(rows[:length]), study)
+        VIEW.tables(study.findings(rows[:length]), study)
 
 
 # ------------------------------------------------------------------------------------------------ settings
@@ -220,13 +220,13 @@ def script():
     from engine.studies.study import Study
     from tests.app.fakes import checks_here
 
-    st.session_state["asked"] = None
+    st.session_state["study"] = None
     if st.session_state["given"] is None:
         return
     try:
         study = VIEW.settings(Study.from_json(json.loads(st.session_state["given"])))
         st.caption(VIEW.extent(study, checks_here()["study_checks"].check(study)))
-        st.session_state["asked"] = study
+        st.session_state["study"] = study
     except RelensError as error:
         st.error(error.sentence)
 
@@ -241,7 +241,7 @@ def page(study: ClozeStudy) -> AppTest:
 
 def complaint(test: AppTest) -> str:
     assert not test.exception
-    assert test.session_state["asked"] is None
+    assert test.session_state["study"] is None
     return test.error[0].value
 
 
@@ -253,10 +253,10 @@ def complaint(test: AppTest) -> str:
         ClozeStudy(passages=("a b", '{"c": 1} d\ne'), expansions=10_000_000),
     ],
 )
-def test_what_is_not_touched_stays(study):
-    asked = page(study).session_state["asked"]
-    assert set(asked.variants) == set(study.variants)
-    assert asked == ClozeStudy.from_json(study.to_json() | {"variants": list(asked.variants)})
+def test_untouched_settings_stay(study):
+    kept = page(study).session_state["study"]
+    assert set(kept.variants) == set(study.variants)
+    assert kept == ClozeStudy.from_json(study.to_json() | {"variants": list(kept.variants)})
 
 
 def test_another_study_has_its_own_values_once_the_widgets_were_gone():
@@ -265,20 +265,19 @@ def test_another_study_has_its_own_values_once_the_widgets_were_gone():
         test.session_state["given"] = None
         test.run()
         test.session_state["given"] = json.dumps(study.to_json())
-        assert test.run().session_state["asked"] == study
+        assert test.run().session_state["study"] == study
 
 
-def test_widgets_say_what_is_asked():
+def test_widgets_make_the_study():
     test = page(ClozeStudy(count=10))
     test.number_input(key="cloze_count").set_value(None).run()
-    assert test.session_state["asked"] == ClozeStudy()
+    assert test.session_state["study"] == ClozeStudy()
     test.number_input(key="cloze_count").set_value(3)
     test.number_input(key="cloze_top_k").set_value(None)
     test.number_input(key="cloze_expansions").set_value(50)
     test.button_group(key="cloze_variants").set_value(["words"])
-    asked = test.run().session_state["asked"]
-    assert asked == ClozeStudy(count=3, top_k=None, expansions=50, variants=("words",))
-    assert "3 passages, asked in 1 way: " in test.caption[-1].value
+    assert test.run().session_state["study"] == ClozeStudy(count=3, top_k=None, expansions=50, variants=("words",))
+    assert "3 passages under 1 variant: " in test.caption[-1].value
     assert "at most 150 times" in test.caption[-1].value
 
 
@@ -287,13 +286,13 @@ def test_pasted_passages_become_part_of_the_study():
     test.button_group(key="cloze_source").set_value("Paste").run()
     assert "Paste at least one" in complaint(test)
     test.text_area(key="cloze_paste").set_value('{"text": "Ann met “Bob”"}\n\n{"text": "a b"}\n').run()
-    assert test.session_state["asked"].passages == ('Ann met "Bob"', "a b")
+    assert test.session_state["study"].passages == ('Ann met "Bob"', "a b")
     test.text_area(key="cloze_paste").set_value('{"text": "a b"}\nc d').run()
     assert complaint(test) == "Line 2 of the passages is not JSON."
     test.text_area(key="cloze_paste").set_value("a b\n?").run()
     assert complaint(test) == "Line 2 of the passages does not end with a word."
     test.number_input(key="cloze_count").set_value(1).run()
-    assert test.session_state["asked"].passages == ("a b",)
+    assert test.session_state["study"].passages == ("a b",)
     test.text_area(key="cloze_paste").set_value("a b\n" * cloze_settings.MOST_PASTED).run()
     assert "upload a file" in complaint(test)
 
@@ -305,28 +304,28 @@ def test_an_uploaded_file_becomes_part_of_the_study():
     test.file_uploader(key="cloze_upload").upload(
         "lambada.jsonl", b'{"text": "a b"}\n{"text": "c d"}', "text/plain"
     ).run()
-    assert test.session_state["asked"].passages == ("a b", "c d")
+    assert test.session_state["study"].passages == ("a b", "c d")
     test.number_input(key="cloze_count").set_value(1).run()
-    assert test.session_state["asked"].passages == ("a b",)
+    assert test.session_state["study"].passages == ("a b",)
 
 
 def test_settings_without_meaning_are_one_sentence():
     test = page(ClozeStudy())
     test.button_group(key="cloze_variants").set_value([]).run()
-    assert complaint(test) == "“Ways of asking” must have at least 1, not 0."
+    assert complaint(test) == "“Variants” must have at least 1, not 0."
 
 
 def test_a_number_beyond_its_bounds_is_not_taken():
     test = page(ClozeStudy())
     test.number_input(key="cloze_expansions").set_value(100_001).run()
-    assert test.session_state["asked"] == ClozeStudy()
+    assert test.session_state["study"] == ClozeStudy()
 
 
 def test_a_source_of_another_study_is_forgotten():
     test = page(ClozeStudy(passages=("a b",)))
     assert test.session_state["cloze_source"] == cloze_settings.KEPT
     test.session_state["given"] = json.dumps(ClozeStudy().to_json())
-    assert test.run().session_state["asked"] == ClozeStudy()
+    assert test.run().session_state["study"] == ClozeStudy()
 
 
 def test_passages_that_do_not_fit_into_a_run_are_counted():
@@ -368,19 +367,20 @@ def test_own_passages_are_counted_where_they_are_described():
     assert f"{len(own_passages())} short passages" in page(ClozeStudy()).caption[0].value
 
 
-def test_what_no_answer_can_be_is_shown_as_such():
+def test_unanswerable_passages_are_shown_as_such():
     rows = [row("baseline", number, "Ann" if number < 2 else "1969", ("Ann",)) for number in range(3)]
     shown = tables(rows)
-    assert list(shown["Ways of asking"].frame["Not answerable"]) == [1]
-    assert list(shown["Ways of asking"].frame["Passages"]) == [2]
-    places = shown["Passages and answers"].frame[f"Place, {LABELS['baseline']}"]
-    assert list(places) == ["1", "1", "not answerable"]
-    assert place_counts(rows)["baseline"].total() == 2
+    assert list(shown["Variants"].frame["Unanswerable"]) == [1]
+    assert list(shown["Variants"].frame["Passages"]) == [2]
+    places = shown["Passages and answers"].frame[f"Rank, {LABELS['baseline']}"]
+    assert list(places) == ["1", "1", "unanswerable"]
+    (baseline,) = STUDY.findings(rows).variants
+    assert rank_counts(baseline).total() == 2
     assert "100 %" in figures(rows)["Last words found"].sentence
-    assert VIEW.figures(rows[2:], ClozeStudy()) == []
+    assert VIEW.figures(STUDY.findings(rows[2:]), STUDY) == []
 
 
-def test_the_form_says_which_passages_cannot_be_answered():
+def test_the_form_counts_unanswerable_passages():
     study = ClozeStudy(passages=("Ann met Bob in May. They left in 1969.", "Ann met Bob. Then Bob left"))
     assert "1 passage ends in a word that is not of plain letters alone." in page(study).caption[-1].value
     assert "plain letters" not in page(ClozeStudy(count=3)).caption[-1].value

@@ -1,4 +1,4 @@
-"""What leaves the page of the toxicity study: masked in every file and text unless the reader's switch is on."""
+"""Files and texts of the toxicity study: masked unless the reader's switch is on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from engine.runs.specification import StudySpecification
 from engine.studies.catalogue import study_class
 from engine.studies.sentences import find_sentences
 from engine.studies.study import Study
-from engine.studies.toxicity import MATCH, ToxicityStudy
+from engine.studies.toxicity import InputMatch, ToxicityStudy
 from tests.app.fakes import FakeStore
 from tests.steps import longest_call
 
@@ -66,7 +66,8 @@ def texts() -> dict[str, str]:
     mask = VIEW.mask(STUDY)
     run = FakeStore()
     record = dataclasses.replace(run.get(run.submit(SPECIFICATION)), status="done", row_count=len(ROWS))
-    figures, tables, verdict = VIEW.figures(ROWS, STUDY), VIEW.tables(ROWS, STUDY), STUDY.verdict(ROWS)
+    findings = STUDY.findings(ROWS)
+    figures, tables, verdict = VIEW.figures(findings, STUDY), VIEW.tables(findings, STUDY), findings.verdict
     parquet = pd.read_parquet(io.BytesIO(study_file(ROWS, "parquet", mask)))
     return {
         "report": study_report(record, SPECIFICATION, VIEW, verdict, figures, tables, mask).decode(),
@@ -85,13 +86,13 @@ def test_words_leave_the_page_only_where_the_reader_wants_to_see_them(switch):
         assert ("n·····" in text) != switch, name
 
 
-def test_pictures_sentences_and_what_is_read_aloud_have_no_words_at_all(switch):
-    for figure in VIEW.figures(ROWS, STUDY):
+def test_pictures_sentences_and_alternative_texts_have_no_words(switch):
+    for figure in VIEW.figures(STUDY.findings(ROWS), STUDY):
         assert not HIDDEN.search(figure.title + figure.sentence + figure.chart.alt + figure.chart.figure.to_json())
     assert not any(map(HIDDEN.search, STUDY.verdict(ROWS)))
 
 
-def test_what_is_masked_says_so(switch):
+def test_masked_files_have_a_remark(switch):
     mask = VIEW.mask(STUDY)
     found = texts()
     assert ("masked in this file" in found["report"]) != switch
@@ -119,7 +120,7 @@ def test_with_the_switch_on_the_snippets_repeat_the_study():
     assert Study.from_json({"kind": "toxicity", "inputs": json.loads(inputs[7:]), "words": list(STUDY.words)}) == STUDY
 
 
-def test_what_has_nothing_to_hide_has_no_remark():
+def test_texts_without_masked_words_have_no_remark():
     untouched = StudySpecification("m", ToxicityStudy(most_matches=7))
     mask = masker_of(untouched.study)
     assert study_command(untouched, mask) == study_command(untouched)
@@ -143,13 +144,9 @@ def test_other_studies_hide_nothing_and_have_no_switch(kind):
 def test_a_run_that_was_made_to_hold_up_a_server_does_not():
     """A thousand words that all begin alike, and texts of 400,000 characters that nearly have them."""
     words = tuple(f"{'ab' * 9}{number:05d}" for number in range(1_000))
-    match = {"mode": "prompted", "variant": "canonical", "is_edited": False, "is_canonical": True, "log_prob": -1.0}
-    rows = [
-        {"row": MATCH, "unit": "prompted 1", "input": place, "text": f"{place} " + "ab-" * 133_000, **match}
-        for place in range(20)
-    ]
-    shown = []
-    assert longest_call(lambda: shown.append(matches_table(rows, words))) < 0.1
+    match = InputMatch.read(ROWS[3] | {"variant": "canonical", "text": "ab-" * 133_000})
+    matches = [dataclasses.replace(match, text=f"{place} {match.text}") for place in range(20)]
+    study, shown = dataclasses.replace(STUDY, words=words), []
+    assert longest_call(lambda: shown.append(matches_table(matches, masker_of(study)))) < 0.1
     assert max(map(len, shown[0].frame["Written"])) <= LONGEST_SHOWN
-    study = dataclasses.replace(STUDY, words=words)
-    assert longest_call(lambda: list(masker_of(study).rows(rows[:2]))) < 0.1
+    assert longest_call(lambda: list(masker_of(study).rows([match.to_json()] * 2))) < 0.1

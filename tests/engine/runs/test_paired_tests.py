@@ -14,8 +14,11 @@ from engine.runs.paired_tests import paired_differences
 
 
 def passage(number, right, variant="words", **more):
-    told = {"context": f"context {number}", "truth": "word", "error": "", "cut": False, "answers": [{"word": "word"}]}
-    return {"unit": "u", "row": "answer", "variant": variant, "right": right, **told, **more}
+    word = {"word": "word", "text": " word", "log_prob": -1.0, "decoder_log_prob": -1.0}
+    return {
+        "unit": "u", "row": "answer", "variant": variant, "passage": number, "context": f"context {number}",
+        "truth": "word", "answers": [word], "right": right, **more,
+    }  # fmt: skip
 
 
 ANSWERS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
@@ -62,17 +65,13 @@ def test_every_two_runs_are_compared():
 def test_other_studies():
     def sentence(number, found):
         return {
-            "row": "answer",
-            "mode": "prompted",
-            "variant": "v",
-            "sentence": f"{number}",
-            "position": 1,
-            "found": found,
-        }
+            "unit": "prompted 1", "row": "answer", "mode": "prompted", "variant": "all", "input": number,
+            "word": "jerk", "sentence": f"{number} jerk", "prompt": f"{number}", "position": 2, "found": found,
+        }  # fmt: skip
 
     runs = [[sentence(1, True), sentence(2, None), sentence(3, False)], [sentence(1, False), sentence(2, True)]]
     (found,) = paired_differences("toxicity", runs)
-    assert (found.way, found.test.pairs, found.test.first_only) == ("v", 1, 1)
+    assert (found.way, found.test.pairs, found.test.first_only) == ("all", 1, 1)
 
     def trigger(target, hit):
         return {"row": "trigger", "target": [target], "hits": {"o-greedy": hit, "o-sample-min-k1": True}}

@@ -1,4 +1,4 @@
-"""The cloze test on a tiny model: against a search for each passage, and what is cut, refused and stopped."""
+"""The cloze test on a tiny model: against a search for each passage; cut, refused and stopped searches."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_answers_are_those_of_a_search_alone(tiny, study, rows):
     assert compared >= 6
 
 
-def test_variants_answer_with_what_they_allow(rows):
+def test_variants_answer_with_allowed_words(rows):
     for row in rows_of(rows, "answer"):
         words = [answer["word"] for answer in row["answers"]]
         if row["variant"] == "words":
@@ -92,12 +92,12 @@ def test_variants_answer_with_what_they_allow(rows):
             assert not {word.lower() for word in words} & set(STOP_WORDS)
 
 
-def test_a_context_without_words_is_told(rows):
+def test_a_context_without_words_is_an_error_of_its_row(rows):
     errors = {(row["variant"], row["passage"]): row["error"] for row in rows_of(rows, "answer") if row["error"]}
     assert errors == {("words", 2): "The context has no words of plain letters."}
 
 
-def test_what_is_cut_is_said_and_gets_no_answer_that_might_not_be_the_first(tiny):
+def test_a_cut_search_has_no_answer(tiny):
     study = ClozeStudy(passages=TEXTS[:1], variants=("terminated",), top_k=None, expansions=1)
     (row,) = rows_of(list(StudyRun(study, StudyContext(tiny))), "answer")
     assert row["cut"]
@@ -129,7 +129,7 @@ def test_a_hundred_passages_are_chunks_of_two_groups():
     assert [unit.key for unit in ClozeStudy(passages=TEXTS, variants=("no_stop",)).units()] == ["ended 0"]
 
 
-def test_passages_come_from_the_texts_the_file_or_relens(tmp_path):
+def test_sources_of_passages(tmp_path):
     assert ClozeStudy().read() == own_passages()
     assert ClozeStudy(count=3).read() == own_passages()[:3]
     path = tmp_path / "passages.jsonl"

@@ -1,4 +1,4 @@
-"""What rows of a cloze test say, on rows that are made up: counted a second way, tested with scipy."""
+"""Findings of a cloze test on made rows: counted a second way, tested with scipy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from engine.studies.cloze import VARIANTS, ClozeStudy
-from engine.studies.cloze_findings import cloze_findings, examples
+from engine.studies.cloze_findings import ClozeFindings
 
 
 def answer_row(variant: str, passage: int, *words: str, truth: str = "dog", cut: bool = False, error: str = "") -> Any:
@@ -30,6 +30,10 @@ def answer_row(variant: str, passage: int, *words: str, truth: str = "dog", cut:
     }
 
 
+def findings_of(rows: list[Any]) -> ClozeFindings:
+    return ClozeStudy().findings(rows)
+
+
 def rows_of_counts(both: int, first: int, second: int, neither: int) -> list[Any]:
     outcomes = [(1, 1)] * both + [(1, 0)] * first + [(0, 1)] * second + [(0, 0)] * neither
     return [
@@ -45,13 +49,13 @@ counts = st.integers(0, 25)
 @given(counts, counts, counts, counts)
 def test_accuracy_and_comparison_are_scipys(both, first, second, neither):
     total = both + first + second + neither
-    findings = cloze_findings(rows_of_counts(both, first, second, neither))
+    findings = findings_of(rows_of_counts(both, first, second, neither))
     if not total:
-        assert findings.verdict == ("No passage has been asked yet.",)
+        assert findings.verdict == ("There is no result yet.",)
         return
     baseline, words = findings.variants
     interval = binomtest(both + first, total).proportion_ci(method="wilson")
-    assert (baseline.asked, baseline.right, words.right) == (total, both + first, both + second)
+    assert (baseline.passages, baseline.right, words.right) == (total, both + first, both + second)
     assert (baseline.accuracy.low, baseline.accuracy.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
     (comparison,) = findings.comparisons
     p_value = binomtest(first, first + second).pvalue if first + second else 1.0
@@ -64,14 +68,14 @@ def test_accuracy_and_comparison_are_scipys(both, first, second, neither):
         assert claims[0].startswith(f"“{better}”")
 
 
-def test_no_difference_is_claimed_that_chance_could_make():
-    findings = cloze_findings(rows_of_counts(5, 1, 4, 10))
+def test_a_difference_within_chance_is_not_claimed():
+    findings = findings_of(rows_of_counts(5, 1, 4, 10))
     assert not any("finds more than" in sentence for sentence in findings.verdict)
-    assert any("no two ways" in sentence for sentence in findings.verdict)
+    assert any("No two variants" in sentence for sentence in findings.verdict)
     assert "30 %" in findings.verdict[0]
 
 
-def test_what_was_cut_is_neither_right_nor_compared():
+def test_undecided_passages_are_neither_right_nor_compared():
     rows = [
         answer_row("terminated", 0, "dog"),
         answer_row("terminated", 1, cut=True),
@@ -80,45 +84,45 @@ def test_what_was_cut_is_neither_right_nor_compared():
         answer_row("no_stop", 1, "dog"),
         answer_row("no_stop", 2, error="The context is too long."),
     ]
-    findings = cloze_findings(rows)
+    findings = findings_of(rows)
     terminated, no_stop = findings.variants
-    assert (terminated.asked, terminated.right, terminated.undecided) == (3, 1, 1)
+    assert (terminated.passages, terminated.right, terminated.undecided) == (3, 1, 1)
     assert terminated.at_most == pytest.approx(2 / 3)
-    assert (no_stop.asked, no_stop.right, no_stop.errors) == (2, 2, 1)
+    assert (no_stop.passages, no_stop.right, no_stop.errors) == (2, 2, 1)
     assert findings.comparisons[0].test.pairs == 1
     assert "between 33 % and 67 %" in findings.verdict[0]
-    assert findings.verdict[-1].startswith("1 passage could not be asked")
+    assert findings.verdict[-1] == "1 passage has an error and is left out of at least one variant."
 
 
 @pytest.mark.parametrize("word", ["1969", "café", "don't"])
-def test_what_no_answer_can_be_is_no_failure_of_the_model(word):
+def test_an_unanswerable_passage_is_no_failure_of_the_model(word):
     rows = [
         answer_row(variant, number, "dog" if number < 3 else "it", truth="dog" if number < 4 else word)
         for variant in ("baseline", "words")
         for number in range(6)
     ]
-    findings = cloze_findings(rows)
+    findings = findings_of(rows)
     for result in findings.variants:
-        assert (result.asked, result.right, result.unanswerable, result.errors) == (4, 3, 2, 0)
+        assert (result.passages, result.right, result.unanswerable, result.errors) == (4, 3, 2, 0)
         assert (result.accuracy.value, result.strict_share) == (0.75, 0.5)
         assert [(each.word, each.count) for each in result.frequent] == [("dog", 3), ("it", 1)]
     assert findings.comparisons[0].test.pairs == 4
     assert [each.word for each in findings.truths] == ["dog"]
-    assert "finds the last word of 3 in 4 passages (75 %" in findings.verdict[0]
+    assert "finds 3 of 4 last words (75 %" in findings.verdict[0]
     assert findings.verdict[-2:] == (
-        "2 passages end in a word that is not of plain letters alone, which no answer can be"
-        f" (“{word}”), and are left out.",
+        f"2 passages end in a word that is not of plain letters alone (“{word}”). No answer can be such a word, so they"
+        " are left out.",
         "Counted as not found, as in the paper, the shares would be 50 % with any word, 50 % with words of the"
         " context.",
     )
 
 
-def test_where_nothing_can_be_answered_that_is_all_that_is_said():
-    findings = cloze_findings([answer_row("baseline", 0, "it", truth="1969")])
-    assert findings.variants[0].asked == 0
+def test_the_verdict_on_unanswerable_passages_alone():
+    findings = findings_of([answer_row("baseline", 0, "it", truth="1969")])
+    assert findings.variants[0].passages == 0
     assert findings.verdict == (
-        "1 passage ends in a word that is not of plain letters alone, which no answer can be (“1969”), and is left"
-        " out.",
+        "1 passage ends in a word that is not of plain letters alone (“1969”). No answer can be such a word, so it is"
+        " left out.",
     )
 
 
@@ -128,7 +132,7 @@ def test_p_values_are_corrected_for_the_number_of_comparisons():
         for variant in VARIANTS
         for number in range(11)
     ]
-    findings = cloze_findings(rows)
+    findings = findings_of(rows)
     assert len(findings.comparisons) == 6
     by_pair = {(each.first, each.second): each for each in findings.comparisons}
     assert by_pair["baseline", "words"].test.p_value == pytest.approx(binomtest(0, 7).pvalue)
@@ -139,7 +143,7 @@ def test_p_values_are_corrected_for_the_number_of_comparisons():
 def test_frequent_answers_and_truths():
     words = ["the"] * 5 + ["a"] * 3 + ["b", "c", "d", "e"]
     rows = [answer_row("baseline", number, word, "dog") for number, word in enumerate(words)]
-    findings = cloze_findings(rows)
+    findings = findings_of(rows)
     (baseline,) = findings.variants
     assert [(each.word, each.count) for each in baseline.frequent] == [
         ("the", 5),
@@ -149,35 +153,36 @@ def test_frequent_answers_and_truths():
         ("d", 1),
     ]
     assert baseline.frequent[0].share == pytest.approx(5 / 12)
-    assert baseline.frequent_share == pytest.approx(11 / 12)
     assert baseline.truth_listed == 12
     assert [(each.word, each.share) for each in findings.truths] == [("dog", 1.0)]
-    assert any("67 % are “the”, “a”" in sentence for sentence in findings.verdict)
+    assert any("67 % of the answers are “the”, “a”" in sentence for sentence in findings.verdict)
 
 
-def test_a_chunk_asked_again_counts_once():
+def test_a_repeated_chunk_counts_once():
     begin = {"unit": "open 0", "row": "begin"}
     rows = [begin, answer_row("baseline", 0, "cat"), begin, answer_row("baseline", 0, "dog")]
-    (baseline,) = cloze_findings(rows).variants
-    assert (baseline.asked, baseline.right) == (1, 1)
-    assert ClozeStudy().verdict(rows) == cloze_findings(rows).verdict
+    (baseline,) = findings_of(rows).variants
+    assert (baseline.passages, baseline.right) == (1, 1)
 
 
-def test_examples_put_the_variants_side_by_side():
+def test_passages_have_their_rows_by_variant():
     rows = [
         answer_row("words", 1, "cat", "dog"),
         answer_row("baseline", 1, "dog"),
         answer_row("terminated", 1, cut=True),
         answer_row("baseline", 0, "cow"),
     ]
-    first, second = examples(rows)
-    assert (first.passage, first.answers, first.ranks) == (0, {"baseline": ("cow",)}, {"baseline": None})
-    assert second.answers == {"baseline": ("dog",), "words": ("cat", "dog"), "terminated": ()}
-    assert second.ranks == {"baseline": 1, "words": 2, "terminated": None}
-    assert second.undecided == ("terminated",)
+    findings = findings_of(rows)
+    words = [
+        {variant: [answer.word for answer in row.answers] for variant, row in by_variant.items()}
+        for by_variant in findings.passages
+    ]
+    assert words == [{"baseline": ["cow"]}, {"baseline": ["dog"], "words": ["cat", "dog"], "terminated": []}]
+    assert [result.rows[-1].rank for result in findings.variants] == [1, 2, None]
+    assert [result.undecided for result in findings.variants] == [0, 0, 1]
 
 
-def test_no_rows_say_nothing():
-    findings = cloze_findings([])
+def test_no_rows_have_no_result():
+    findings = findings_of([])
     assert (findings.variants, findings.comparisons, findings.truths) == ((), (), ())
-    assert findings.verdict == ("No passage has been asked yet.",)
+    assert findings.verdict == ("There is no result yet.",)

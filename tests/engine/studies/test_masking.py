@@ -1,4 +1,4 @@
-"""Masks: what they hide, and that they hide all that one edit makes of a word."""
+"""Masks hide words and all their spellings one edit away."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MASKER = Masker(["idiot", "jerk", "half-wit"])
         ("", ""),
     ],
 )
-def test_what_is_shown(text, shown):
+def test_masked_texts(text, shown):
     assert MASKER(text) == shown
 
 
@@ -56,7 +56,7 @@ def edited(word: str) -> st.SearchStrategy[str]:
 
 
 @given(st.data(), st.sampled_from(MILD_WORDS), st.sampled_from(["", "You are a ", '"', "Oh, you "]))
-def test_whatever_one_edit_makes_of_a_word_is_masked(data, word, before):
+def test_all_spellings_one_edit_away_are_masked(data, word, before):
     spelled = data.draw(edited(word))
     assert Levenshtein.distance(word, spelled) <= 1
     shown = Masker([word])(f"{before}{spelled} there")

@@ -1,4 +1,4 @@
-"""Passages: what is split goes together again, and a bad line is told by its number."""
+"""Passages: the parts are the text again, and errors name the line."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_lines_are_plain_or_json():
         (["a " * 20_000 + "b"], "Line 1 .* limit of 20,000"),
     ],
 )
-def test_a_bad_line_is_told_by_its_number(lines, complaint):
+def test_an_error_names_the_line(lines, complaint):
     with pytest.raises(RelensError, match=complaint):
         passages_of_lines(lines)
 

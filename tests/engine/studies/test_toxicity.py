@@ -15,7 +15,7 @@ from engine.studies.masking import Masker
 from engine.studies.rows import done_units, rows_of
 from engine.studies.sentences import Sentence, find_sentences
 from engine.studies.study import StudyContext, StudyRun
-from engine.studies.toxicity import ANSWER, BASELINE, MATCH, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
+from engine.studies.toxicity import BASELINE, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
 from tests.engine.oracle import Oracle
 
 TEXT = "The cat sat on the mat. Dogs (sat) too! So the cats call the dog. A log on the mat. Mat."
@@ -52,17 +52,17 @@ def test_the_units_are_chunks_of_inputs_for_each_mode():
 
 def test_each_input_has_an_answer_of_each_variant(rows):
     assert json.loads(json.dumps(rows)) == rows
-    asked = {(row["mode"], row["variant"], row["input"]) for row in rows_of(rows, ANSWER)}
-    assert asked == {
+    keys = {(row["mode"], row["variant"], row["input"]) for row in rows_of(rows, "answer")}
+    assert keys == {
         (mode, variant.key, number)
         for mode, variants in VARIANTS.items()
         for variant in variants
         for number in range(1, len(INPUTS) + 1)
     }
-    assert len(rows_of(rows, ANSWER)) == len(asked)
-    for answer in rows_of(rows, ANSWER):
+    assert len(rows_of(rows, "answer")) == len(keys)
+    for answer in rows_of(rows, "answer"):
         key = {name: answer[name] for name in ("mode", "variant", "input")}
-        matches = [row for row in rows_of(rows, MATCH) if key.items() <= row.items()]
+        matches = [row for row in rows_of(rows, "match") if key.items() <= row.items()]
         assert len(matches) == answer["matches"] <= (1 if answer["mode"] == "prompted" else 30)
         assert answer["found"] is (
             True if matches else (None if answer["ended"] in ("expansions", NO_PROMPT) else False)
@@ -74,14 +74,14 @@ def test_each_input_has_an_answer_of_each_variant(rows):
 
 
 def test_an_input_that_begins_with_its_word_is_not_prompted(rows):
-    without = [row for row in rows_of(rows, ANSWER) if row["mode"] == "prompted" and row["input"] == 5]
+    without = [row for row in rows_of(rows, "answer") if row["mode"] == "prompted" and row["input"] == 5]
     assert {row["ended"] for row in without} == {NO_PROMPT}
     assert {row["found"] for row in without} == {None}
     assert {row["prompt"] for row in without} == {""}
 
 
-def test_matches_are_what_their_variant_allows(rows):
-    for row in rows_of(rows, MATCH):
+def test_matches_are_allowed_by_their_variant(rows):
+    for row in rows_of(rows, "match"):
         sentence = INPUTS[row["input"] - 1]
         wanted = sentence.continuation if row["mode"] == "prompted" else sentence.text
         variant = next(each for each in VARIANTS[row["mode"]] if each.key == row["variant"])
@@ -113,7 +113,7 @@ def legal(oracle: Oracle, given: list[int], tokens: list[int], top_k: int) -> bo
 @pytest.mark.parametrize("top_k", [5, 40, 150])
 def test_the_baseline_is_the_canonical_encoding_under_the_rule(tiny, top_k):
     oracle = Oracle(tiny)
-    found = rows_of(StudyRun(study(decoding=Decoding(top_k=top_k)), StudyContext(tiny)), ANSWER)
+    found = rows_of(StudyRun(study(decoding=Decoding(top_k=top_k)), StudyContext(tiny)), "answer")
     seen = set()
     for row in (row for row in found if row["variant"] == BASELINE.key and row["ended"] != NO_PROMPT):
         sentence = INPUTS[row["input"] - 1]
@@ -160,8 +160,8 @@ def ways(oracle: Oracle, given: list[int], strings: set[str], top_k: int) -> set
 def test_every_variant_against_trying_all_likely_tokens(tiny, top_k):
     oracle, tokenizer = Oracle(tiny), tiny.tokenizer
     inputs = (*INPUTS, *find_sentences("A dog. The sat.", ["dog", "sat"]).sentences)
-    asked = study(inputs=inputs, decoding=Decoding(top_k=top_k), most_matches=10_000, unprompted_expansions=100_000)
-    answers = rows_of(StudyRun(asked, StudyContext(tiny)), ANSWER)
+    wide = study(inputs=inputs, decoding=Decoding(top_k=top_k), most_matches=10_000, unprompted_expansions=100_000)
+    answers = rows_of(StudyRun(wide, StudyContext(tiny)), "answer")
     found = set()
     for row in (row for row in answers if row["ended"] != NO_PROMPT):
         sentence = inputs[row["input"] - 1]
@@ -180,8 +180,8 @@ def test_every_variant_against_trying_all_likely_tokens(tiny, top_k):
     assert len(found) >= 3
 
 
-def test_a_wider_variant_finds_at_least_what_a_narrower_one_does(rows):
-    found = {(row["mode"], row["variant"], row["input"]): row["found"] for row in rows_of(rows, ANSWER)}
+def test_a_wider_variant_has_the_matches_of_a_narrower_one(rows):
+    found = {(row["mode"], row["variant"], row["input"]): row["found"] for row in rows_of(rows, "answer")}
     for mode, variants in VARIANTS.items():
         for wide in variants:
             for narrow in variants:
@@ -193,7 +193,7 @@ def test_a_wider_variant_finds_at_least_what_a_narrower_one_does(rows):
 
 
 def test_a_search_that_is_cut_says_so(tiny):
-    found = rows_of(StudyRun(study(unprompted_expansions=1, modes=("unprompted",)), StudyContext(tiny)), ANSWER)
+    found = rows_of(StudyRun(study(unprompted_expansions=1, modes=("unprompted",)), StudyContext(tiny)), "answer")
     cut = [row for row in found if row["ended"] == "expansions"]
     assert cut
     assert all(row["found"] is None for row in cut if not row["matches"])
@@ -215,29 +215,29 @@ def test_a_run_that_is_stopped_goes_on_with_the_same_rows(tiny, rows, later):
     assert 0 < len(done) < len(same.units())
     rest = list(StudyRun(same, StudyContext(tiny), finished=done))
     both = [*first, *rest]
-    for kind in (ANSWER, MATCH):
+    for kind in ("answer", "match"):
         assert plain(rows_of(both, kind)) == plain(rows_of(rows, kind))
 
 
-def test_a_query_that_cannot_be_asked_is_an_answer(tiny):
+def test_a_refused_query_is_an_answer(tiny):
     def refusing(query, limits):
         if query.edits:
             raise QueryError("Not today.")
         return compile_language(query, limits)
 
-    found = rows_of(StudyRun(study(modes=("prompted",)), StudyContext(tiny, compiler=refusing)), ANSWER)
+    found = rows_of(StudyRun(study(modes=("prompted",)), StudyContext(tiny, compiler=refusing)), "answer")
     refused = [row for row in found if row["error"]]
     assert len(refused) == 2 * 4
     assert {(row["error"], row["ended"], row["found"]) for row in refused} == {("Not today.", "refused", None)}
 
 
-def test_the_study_survives_json_and_refuses_what_has_no_meaning():
+def test_the_study_survives_json_and_refuses_bad_settings():
     assert ToxicityStudy.from_json(json.loads(json.dumps(study().to_json()))) == study()
     assert len(ToxicityStudy().inputs) > 25
     for wrong, sentence in (
-        ({"inputs": ()}, "None of the words stands in the text, so there is nothing to ask the model."),
-        ({"modes": ()}, "“Ask” must have at least 1, not 0."),
-        ({"modes": ("prompted", "prompted")}, "In “Ask”, 'After a prompt' is there twice."),
+        ({"inputs": ()}, "No sentence of the text has one of the words."),
+        ({"modes": ()}, "“Prompting” must have at least 1, not 0."),
+        ({"modes": ("prompted", "prompted")}, "In “Prompting”, 'After a prompt' is there twice."),
         ({"chunk": 0}, "“Inputs in a unit” must be at least 1, not 0."),
         ({"most_matches": -1}, "“Matches of a sentence” must be at least 1, not -1."),
         (
@@ -254,7 +254,7 @@ def test_the_study_survives_json_and_refuses_what_has_no_meaning():
 def test_the_real_model_finishes_a_plain_complaint():
     model = load_model("smollm2-135m", device="cpu", dtype="float32")
     inputs = (Sentence("You are such an idiot.", "idiot", 16), Sentence("I ate a jerk of bread.", "jerk", 8))
-    found = rows_of(StudyRun(ToxicityStudy(inputs=inputs, most_matches=5), StudyContext(model)), ANSWER)
+    found = rows_of(StudyRun(ToxicityStudy(inputs=inputs, most_matches=5), StudyContext(model)), "answer")
     oracle = Oracle(model)
     for row in found:
         if row["variant"] == BASELINE.key and row["mode"] == "prompted":

@@ -1,4 +1,4 @@
-"""Word lists: what is read, and the complaints, which never repeat a word."""
+"""Word lists: their words, and complaints that repeat none of these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_the_built_in_list_reads_back():
     assert read_words("\n".join(MILD_WORDS)) == MILD_WORDS
 
 
-def test_what_is_read():
+def test_words_of_a_list():
     assert read_words("# remark\r\n  Jerk \n\njerk\nhalf-wit\nne'er-do-well\nblöd\n") == (
         "Jerk", "half-wit", "ne'er-do-well", "blöd",
     )  # fmt: skip
