@@ -57,6 +57,10 @@ class Merge(NamedTuple):
     position: int
 
 
+#: Whether a token may follow another one: as a bool has it, or open until BPE itself decides.
+_NO, _YES, _OPEN = 0, 1, 2
+
+
 class PairTest:
     """The pair test of one list of merges; about a tenth of a second for 50,000 of them.
 
@@ -90,6 +94,8 @@ class PairTest:
         self._index_right_tokens()
         self._pairs: dict[tuple[int, int], bool] = {}
         self._refused: dict[int, Integers] = {}
+        self._unless_refused = np.where(self._is_orderly, _YES, _OPEN).astype(np.uint8)
+        self._open_count = int(np.count_nonzero(~self._is_orderly))
 
     # -- trees and spines -----------------------------------------------------------------------------------------
 
@@ -199,20 +205,18 @@ class PairTest:
         """(n,) which of `tokens`, each canonical by itself, may follow `left` inside a pre-token."""
         if not self._is_orderly[left]:
             return np.array([self._decide(left, token) for token in tokens.tolist()], np.bool_)
-        allowed = np.ones(self._size, np.bool_)
-        allowed[self._refused_after(left)] = False
-        allowed = allowed[tokens]
-        for index in np.flatnonzero(~self._is_orderly[tokens]):
-            allowed[index] = self._decide(left, int(tokens[index]))
-        return allowed
+        answers = self._unless_refused.copy()
+        answers[self._refused_after(left)] = _NO
+        answers = answers[tokens]
+        for index in np.flatnonzero(answers == _OPEN) if self._open_count else ():
+            answers[index] = _YES if self._decide(left, int(tokens[index])) else _NO
+        return answers.view(np.bool_)
 
     def allows(self, left: int, right: int) -> bool:
         """Whether the canonical token `right` may follow `left` inside a pre-token."""
         if not (self._is_orderly[left] and self._is_orderly[right]):
             return self._decide(left, right)
-        refused = self._refused_after(left)
-        position = int(refused.searchsorted(np.int64(right)))
-        return position == len(refused) or int(refused[position]) != right
+        return not (self._refused_after(left) == right).any()
 
     # -- all refused successors of a token, from an index of left spines ---------------------------------------------
 
@@ -229,7 +233,7 @@ class PairTest:
         self._first_by_left = np.searchsorted(self._merge_left[by_left], np.arange(self._size + 1))
 
     def _refused_after(self, left: int) -> Integers:
-        """The orderly tokens that may not follow an orderly token."""
+        """The orderly tokens that may not follow an orderly token, in no order, some of them several times."""
         refused = self._refused.get(left)
         if refused is None:
             parts = []
@@ -239,9 +243,7 @@ class PairTest:
                 begin, end = self._refused_ranges(symbol, taken)
                 _, place = expand(begin, end - begin)
                 parts.append(self._spine_token[place])
-            is_refused = np.zeros(self._size, np.bool_)
-            is_refused[np.concatenate(parts)] = True
-            refused = np.flatnonzero(is_refused)
+            refused = np.concatenate(parts)
             if len(self._refused) >= REMEMBERED_TOKENS:
                 self._refused.pop(next(iter(self._refused)))
             self._refused[left] = refused
