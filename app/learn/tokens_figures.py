@@ -1,11 +1,9 @@
-"""Rows of the encodings study to figures and tables; pure functions."""
+"""Figures and tables of the encodings study."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 
 import pandas as pd
 
@@ -14,43 +12,37 @@ from app.narrative import log_probability_text
 from app.text import shortened
 from engine.paired import proportion
 from engine.percent import percent
-from engine.studies.encodings import BATCH, ENCODING, EXAMPLE
-from engine.studies.encodings_findings import PAPER, EncodingsFindings, encodings_findings
-from engine.studies.rows import rows_of
+from engine.studies.encodings import RankedEncoding
+from engine.studies.encodings_findings import PAPER, EncodingsFindings
 
-Rows = Sequence[Mapping[str, Any]]
-
-#: Bars that one can take in.
-_BARS = 16
-_LINES = 1_000
-#: Of a line over the width of a figure.
-_POINTS = 400
+#: Most bars of a figure, lines of a table, points of a line over the width of a figure.
+_BARS, _LINES, _POINTS = 16, 1_000, 400
 #: Between the tokens of an encoding.
 BETWEEN = " | "
 
 
-def encoding_bars(rows: Rows, findings: EncodingsFindings) -> Chart:
+def encoding_bars(findings: EncodingsFindings) -> Chart:
     """The likeliest encodings by probability, on a logarithmic axis; the canonical one plain, others hatched."""
-    found = sorted(rows_of(rows, ENCODING), key=lambda row: row["rank"])
-    shown = found[:_BARS] + [row for row in found[_BARS:] if row["is_canonical"]]
-    powers = [row["log_prob"] / math.log(10) for row in shown]
+    encodings = findings.encodings
+    shown = [*encodings[:_BARS], *(encoding for encoding in encodings[_BARS:] if encoding.is_canonical)]
+    powers = [encoding.log_prob / math.log(10) for encoding in shown]
     # A logarithmic axis has no zero: bars begin a power of ten below the least of them.
     floor, highest = math.floor(min(powers, default=-1.0)) - 1, max(powers, default=0.0)
     ticks = range(floor, math.ceil(highest) + 1, max(1, math.ceil((highest - floor) / 6)))
-    labels = [_name(row) for row in shown]
-    texts = [log_probability_text(row["log_prob"]) for row in shown]
-    told = "; ".join(f"{label} {text}" for label, text in zip(labels[:5], texts, strict=False))
+    labels = [_label(encoding) for encoding in shown]
+    texts = [log_probability_text(encoding.log_prob) for encoding in shown]
+    likeliest = "; ".join(f"{label} {text}" for label, text in zip(labels[:5], texts, strict=False))
     return chart(
         [
             bars(
                 [power - floor for power in powers],
                 begin=[floor] * len(powers),
-                style=[Style(ORANGE) if row["is_canonical"] else Style(BLUE, "/") for row in shown],
+                style=[Style(ORANGE) if encoding.is_canonical else Style(BLUE, "/") for encoding in shown],
                 text=texts,
                 hover=[f"{label}\n{text}" for label, text in zip(labels, texts, strict=True)],
             )
         ],
-        f"Bars of the {len(shown)} likeliest encodings of {findings.found:,} found: {told}.",
+        f"Bars of the {len(shown)} likeliest encodings of {len(encodings):,} found: {likeliest}.",
         x={
             "title": "Probability, in powers of ten",
             "range": [floor, highest + 0.35 * (highest - floor)],
@@ -61,28 +53,27 @@ def encoding_bars(rows: Rows, findings: EncodingsFindings) -> Chart:
     )
 
 
-def encodings_table(rows: Rows) -> pd.DataFrame:
-    """Place, tokens, number of tokens, probability, share of what was found, log P, whether canonical."""
-    found = sorted(rows_of(rows, ENCODING), key=lambda row: row["rank"])[:_LINES]
-    log_mass = encodings_findings(rows).log_mass or 0.0
+def encodings_table(findings: EncodingsFindings) -> pd.DataFrame:
+    """Place, tokens, number of tokens, probability, share of the scored encodings, log P, whether canonical."""
+    encodings, log_mass = findings.encodings[:_LINES], findings.log_mass or 0.0
     return pd.DataFrame(
         {
-            "Place": [row["rank"] for row in found],
-            "Tokens": [BETWEEN.join(row["labels"]) for row in found],
-            "How many": [len(row["tokens"]) for row in found],
-            "Probability": [log_probability_text(row["log_prob"]) for row in found],
-            "Share": [math.exp(row["log_prob"] - log_mass) for row in found],
-            "log P": [row["log_prob"] for row in found],
-            "Canonical": [bool(row["is_canonical"]) for row in found],
+            "Place": [encoding.rank for encoding in encodings],
+            "Tokens": [BETWEEN.join(encoding.labels) for encoding in encodings],
+            "How many": [len(encoding.tokens) for encoding in encodings],
+            "Probability": [log_probability_text(encoding.log_prob) for encoding in encodings],
+            "Share": [math.exp(encoding.log_prob - log_mass) for encoding in encodings],
+            "log P": [encoding.log_prob for encoding in encodings],
+            "Canonical": [encoding.is_canonical for encoding in encodings],
         }
     )
 
 
-def samples_figure(rows: Rows, findings: EncodingsFindings) -> Chart:
-    """How the share of samples in other encodings settled, with its interval, and the paper's two beside it."""
-    batches = [row for row in rows_of(rows, BATCH) if row["compared"]]
-    compared = list(accumulate(int(row["compared"]) for row in batches))
-    other = list(accumulate(int(row["other"]) for row in batches))
+def samples_figure(findings: EncodingsFindings) -> Chart:
+    """The share of non-canonical samples over their number, with its interval, and the paper's two shares."""
+    batches = [batch for batch in findings.batches if batch.compared]
+    compared = list(accumulate(batch.compared for batch in batches))
+    other = list(accumulate(batch.other for batch in batches))
     places = thinned(len(batches), _POINTS)
     counts = [compared[place] for place in places]
     shares = [proportion(other[place], compared[place]) for place in places]
@@ -113,17 +104,17 @@ def samples_figure(rows: Rows, findings: EncodingsFindings) -> Chart:
     return drawn
 
 
-def examples_table(rows: Rows) -> pd.DataFrame:
-    """Where samples differ: what was sampled beside the tokenizer's own tokens."""
-    examples = rows_of(rows, EXAMPLE)[:_LINES]
+def examples_table(findings: EncodingsFindings) -> pd.DataFrame:
+    """The first difference of each non-canonical sample: sampled tokens and canonical tokens side by side."""
+    examples = findings.examples[:_LINES]
     return pd.DataFrame(
         {
-            "Before": ["".join(row["before"]) for row in examples],
-            "The model sampled": [BETWEEN.join(row["sampled"]) for row in examples],
-            "The tokenizer gives": [BETWEEN.join(row["own"]) for row in examples],
+            "Before": ["".join(example.before) for example in examples],
+            "The model sampled": [BETWEEN.join(example.sampled) for example in examples],
+            "The tokenizer gives": [BETWEEN.join(example.own) for example in examples],
         }
     )
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    return f"{'✓ ' if row['is_canonical'] else ''}{shortened(BETWEEN.join(row['labels']), 42)}"
+def _label(encoding: RankedEncoding) -> str:
+    return f"{'✓ ' if encoding.is_canonical else ''}{shortened(BETWEEN.join(encoding.labels), 42)}"

@@ -20,7 +20,7 @@ from app.learn.parameters import TOKENS_PREFIX as PREFIX
 from app.learn.parameters import TOKENS_TEXT as TEXT
 from app.learn.sources import DrawnText, get_texts
 from app.learn.tokens_drawing import count_sentence, pieces_html
-from app.learn.tokens_runs import PROBABILITIES, SAMPLES, asked
+from app.learn.tokens_runs import PROBABILITIES, SAMPLES, model_question
 from app.present.pinned import page_finding
 from app.services import Services
 from app.setting_fields import SettingFields
@@ -195,7 +195,7 @@ def _probabilities(services: Services, text: str, model: str, answer: Answer[Dra
     specification = None
     if answer.error is None:
         specification = _specification(model, fields, text=text, prefix=prefix)
-    asked(services, PROBABILITIES, specification)
+    model_question(services, PROBABILITIES, specification)
 
 
 def _samples_part(services: Services, models: list[str]) -> None:
@@ -213,7 +213,7 @@ def _samples_part(services: Services, models: list[str]) -> None:
     fields.draw("sample_tokens", second, key="tokens_samples_length")
     fields.draw("prompts", third, height=68)
     model = st.session_state.get(MODEL) or models[0]
-    asked(services, SAMPLES, _specification(model, fields))
+    model_question(services, SAMPLES, _specification(model, fields))
 
 
 def _specification(model: str, fields: SettingFields[EncodingsStudy], **others: object) -> StudySpecification | None:

@@ -1,14 +1,18 @@
-"""The two questions of the page that need the model, each a run of its own: submitted, followed, shown.
+"""The two questions of the page to the model, each a run of its own: submitted, followed, shown.
 
-Both runs are in the address, under names of their own, so a link or a reload brings both back. Each is a fragment alone
-in its container that looks again while its run lives (see `app.components.ticker`).
+    /tokens?run=4f3a&samples=77c1       one run scores the encodings of the text, the other samples texts
+
+Both runs are in the address, so a link or a reload brings both back. Each is a fragment alone in its container that
+looks again while its run lives (see `app.components.ticker`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from app import links, narrative
@@ -16,11 +20,10 @@ from app.charts import CONFIG, Chart
 from app.components.addressed_run import addressed_study
 from app.components.messages import show_error, show_warning
 from app.components.pin_button import pin_button
-from app.components.study_findings import counting_rows
 from app.components.ticker import ticker
 from app.glossary import term
 from app.learn import parameters
-from app.learn.tokens_figures import Rows, encoding_bars, encodings_table, examples_table, samples_figure
+from app.learn.tokens_figures import encoding_bars, encodings_table, examples_table, samples_figure
 from app.narrative import duration_text
 from app.present.finding import Finding
 from app.present.pinned import page_finding
@@ -34,38 +37,43 @@ from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.encodings import EncodingsStudy
-from engine.studies.encodings_findings import encodings_findings
-from engine.studies.study import Study
+from engine.studies.encodings_findings import EncodingsFindings, encodings_findings
 
 _LOOK_EVERY = 1.0
 
 _TABLE_HELP = {
-    "Place": "By probability: no encoding comes before one that beats it.",
+    "Place": "By probability: the likeliest encoding is first.",
     "Tokens": "The tokens of this encoding; ␣ is a space.",
     "How many": "Tokens in this encoding.",
-    "Probability": "That the model writes exactly these tokens, one after the other.",
-    "Share": "Of the probability of all encodings that were found.",
+    "Probability": "That of exactly these tokens, one after the other.",
+    "Share": "Of the probability of all scored encodings.",
     "log P": term("log-probability"),
-    "Canonical": "Whether the tokenizer itself gives these tokens.",
+    "Canonical": "Whether the tokenizer gives these tokens.",
     "Before": "The tokens just before the difference.",
-    "The model sampled": "The tokens that the model drew.",
-    "The tokenizer gives": "The tokens of the same text when it is encoded.",
+    "The model sampled": "The sampled tokens.",
+    "The tokenizer gives": "The canonical encoding of the same text.",
+}
+_FORMATS: dict[str, Any] = {
+    "Share": "%.3g",
+    "log P": "%.2f",
+    "Place": "localized",
+    "How many": "localized",
 }
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One of the two questions. parameter: the name of its run in the address; shows: what its rows draw."""
+class ModelQuestion:
+    """One of the two questions. parameter: the name of its run in the address; draw: its figure and its table."""
 
     parameter: str
     button: str
     icon: str
     help: str
     empty: str
-    shows: Callable[[Services, RunRecord, RunRows], None]
+    draw: Callable[[Services, RunRecord, RunRows, EncodingsFindings], None]
 
 
-def asked(services: Services, question: Asked, specification: StudySpecification | None) -> None:
+def model_question(services: Services, question: ModelQuestion, specification: StudySpecification | None) -> None:
     """The button, and the run below it."""
     shown = addressed_study(services, EncodingsStudy.kind, question.parameter)
     is_live = shown is not None and shown.is_live
@@ -84,11 +92,11 @@ def asked(services: Services, question: Asked, specification: StudySpecification
             st.caption(question.empty)
         else:
             if specification is not None and shown.specification != specification.to_json():
-                st.caption("The answer below is to other settings.")
+                st.caption("The run below has other settings.")
             st.fragment(_follow, key=f"tokens_follow_{question.parameter}")(services, question, shown.id, is_live)
 
 
-def _submit(services: Services, question: Asked, specification: StudySpecification) -> None:
+def _submit(services: Services, question: ModelQuestion, specification: StudySpecification) -> None:
     try:
         run_id = services.store.submit(specification, session_name())
     except RelensError as error:
@@ -99,7 +107,7 @@ def _submit(services: Services, question: Asked, specification: StudySpecificati
     st.rerun()
 
 
-def _follow(services: Services, question: Asked, run_id: str, was_live: bool) -> None:
+def _follow(services: Services, question: ModelQuestion, run_id: str, was_live: bool) -> None:
     try:
         run = services.store.get(run_id)
         if run is None:
@@ -107,7 +115,7 @@ def _follow(services: Services, question: Asked, run_id: str, was_live: bool) ->
             return
         found = read_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
-        study = StudySpecification.from_json(run.specification).study
+        study = _study(run)
     except RelensError as error:
         show_error(error)
         # A store that is too busy to answer now may do so then.
@@ -116,7 +124,7 @@ def _follow(services: Services, question: Asked, run_id: str, was_live: bool) ->
     _status(services, question, run, position, _subject(study))
     try:
         with made_of(run):
-            _shown(services, question, run, study, found)
+            _findings(services, question, run, study, found)
     except QueryError as error:
         show_error(error)
     pace = READ_ON if not found.is_read else _LOOK_EVERY if run.is_live else None
@@ -125,28 +133,34 @@ def _follow(services: Services, question: Asked, run_id: str, was_live: bool) ->
         st.rerun()
 
 
-def _shown(services: Services, question: Asked, run: RunRecord, study: Study, found: RunRows) -> None:
-    """What the rows say, in sentences and drawn."""
+def _study(run: RunRecord) -> EncodingsStudy:
+    study = StudySpecification.from_json(run.specification).study
+    assert isinstance(study, EncodingsStudy)  # `addressed_study` takes no other
+    return study
+
+
+def _findings(
+    services: Services, question: ModelQuestion, run: RunRecord, study: EncodingsStudy, found: RunRows
+) -> None:
+    """The findings so far, in sentences and drawn."""
     if not found.is_whole:
         st.info(as_markdown(found.cut_sentence() or found.reading_sentence()))
         return
-    rows = counting_rows(found)
-    sentences = found.remember("verdict", lambda: study.verdict(rows))
-    if sentences:
+    findings = found.remember("findings", lambda: encodings_findings(found.rows, study))
+    if findings.verdict:
         items = "".join(
-            f"<p{'' if place == 0 else ' class=minor'}>{as_html(said)}</p>" for place, said in enumerate(sentences)
+            f"<p{'' if place == 0 else ' class=minor'}>{as_html(sentence)}</p>"
+            for place, sentence in enumerate(findings.verdict)
         )
         st.html(
             f'<div class="relens-findings study" data-run-status="{as_html(run.status)}"'
             f' data-tokens-verdict="{as_html(question.parameter)}">{items}</div>'
         )
-    question.shows(services, run, found)
+    question.draw(services, run, found, findings)
 
 
-def _subject(study: Study) -> str:
-    """What the run is about, since the fields above may hold something else by now."""
-    if not isinstance(study, EncodingsStudy):
-        return ""
+def _subject(study: EncodingsStudy) -> str:
+    """The text or the samples of the run; the fields above may have changed since."""
     if study.text:
         before = f" after “{shortened(study.prefix, 60)}”" if study.prefix else ""
         return f"“{shortened(study.text, 60)}”{before}"
@@ -154,7 +168,7 @@ def _subject(study: Study) -> str:
     return f"{counted(study.samples, 'text')} of {study.sample_tokens} tokens{prompts}"
 
 
-def _status(services: Services, question: Asked, run: RunRecord, position: int | None, subject: str) -> None:
+def _status(services: Services, question: ModelQuestion, run: RunRecord, position: int | None, subject: str) -> None:
     headline = f"{subject} · {narrative.status_headline(run, position)}"
     if not run.is_live:
         seconds = run.progress.get("seconds_total")
@@ -168,7 +182,7 @@ def _status(services: Services, question: Asked, run: RunRecord, position: int |
             icon=":material/stop:",
             disabled=run.stop_requested,
             key=f"tokens_stop_{question.parameter}",
-            help="Leave off; what was found stays.",
+            help="Stop the run; its findings so far stay.",
         ):
             try:
                 services.store.request_stop(run.id)
@@ -176,31 +190,27 @@ def _status(services: Services, question: Asked, run: RunRecord, position: int |
                 show_error(error)
 
 
-def show_probabilities(services: Services, run: RunRecord, found: RunRows) -> None:
-    """Bars and table of the encodings found so far."""
-    rows = counting_rows(found)
-    findings = found.remember("encodings", lambda: encodings_findings(rows))
-    if not findings.found:
+def _draw_probabilities(services: Services, run: RunRecord, found: RunRows, findings: EncodingsFindings) -> None:
+    """Bars and table of the encodings scored so far."""
+    if not findings.encodings:
         return
-    bars = found.remember("bars", lambda: encoding_bars(rows, findings))
+    bars = found.remember("bars", lambda: encoding_bars(findings))
     _chart(bars, "tokens_bars", run)
-    _pin(services, "How likely each encoding is", bars, rows, run)
-    table = found.remember("table", lambda: encodings_table(rows))
-    _table(table, "tokens_table", f"{findings.found:,} encodings by probability", shares=("Share",))
+    _pin(services, "How likely each encoding is", bars, findings, run)
+    table = found.remember("table", lambda: encodings_table(findings))
+    _table(table, "tokens_table", f"{len(findings.encodings):,} encodings by probability")
 
 
-def show_samples(services: Services, run: RunRecord, found: RunRows) -> None:
+def _draw_samples(services: Services, run: RunRecord, found: RunRows, findings: EncodingsFindings) -> None:
     """The share as it settles, and the samples that differ."""
-    rows = counting_rows(found)
-    findings = found.remember("encodings", lambda: encodings_findings(rows))
-    if findings.other_share is None:
+    if not findings.compared:
         return
-    settling = found.remember("settling", lambda: samples_figure(rows, findings))
+    settling = found.remember("settling", lambda: samples_figure(findings))
     _chart(settling, "tokens_samples", run)
-    _pin(services, "How often the model writes non-canonically", settling, rows, run)
-    examples = found.remember("examples", lambda: examples_table(rows))
-    if len(examples):
+    _pin(services, "How often the model writes non-canonically", settling, findings, run)
+    if findings.examples:
         st.markdown("**Where the model wrote other tokens than the tokenizer's**")
+        examples = found.remember("examples", lambda: examples_table(findings))
         _table(examples, "tokens_examples", "Samples that are not canonical")
 
 
@@ -209,16 +219,15 @@ def _chart(chart: Chart, key: str, run: RunRecord) -> None:
     st.plotly_chart(chart.figure, key=key, config=CONFIG | options, alt=chart.alt)
 
 
-def _pin(services: Services, title: str, chart: Chart, rows: Rows, run: RunRecord) -> None:
+def _pin(services: Services, title: str, chart: Chart, findings: EncodingsFindings, run: RunRecord) -> None:
     def finding() -> Finding:
-        study = StudySpecification.from_json(run.specification).study
         return page_finding(
             title,
-            [*study.verdict(rows)] or [chart.alt],
+            findings.verdict or [chart.alt],
             chart.figure,
             chart.alt,
             page="tokens",
-            asked=study.question,
+            asked=EncodingsStudy.question,
             model=run.model,
             look_at=chart.alt,
             run=run.id,
@@ -227,37 +236,34 @@ def _pin(services: Services, title: str, chart: Chart, rows: Rows, run: RunRecor
     pin_button(services, finding, key=f"pin_{title}")
 
 
-def _table(frame, key: str, alt: str, shares: Sequence[str] = ()) -> None:
-    columns = {}
-    for name in frame.columns:
-        told = _TABLE_HELP.get(str(name))
-        if name in shares:
-            columns[name] = st.column_config.NumberColumn(format="%.3g", help=told)
-        elif name == "Canonical":
-            columns[name] = st.column_config.CheckboxColumn(help=told)
-        elif name == "log P":
-            columns[name] = st.column_config.NumberColumn(format="%.2f", help=told)
-        elif name in ("Place", "How many"):
-            columns[name] = st.column_config.NumberColumn(format="localized", help=told)
-        else:
-            columns[name] = st.column_config.TextColumn(help=told)
+def _table(frame: pd.DataFrame, key: str, alt: str) -> None:
     height = "content" if len(frame) <= 8 else 320
+    columns = {name: _column(str(name)) for name in frame.columns}
     st.dataframe(frame, key=key, hide_index=True, height=height, alt=alt, column_config=columns)
 
 
-PROBABILITIES = Asked(
+def _column(name: str) -> Any:
+    help = _TABLE_HELP.get(name)
+    if name == "Canonical":
+        return st.column_config.CheckboxColumn(help=help)
+    if format := _FORMATS.get(name):
+        return st.column_config.NumberColumn(format=format, help=help)
+    return st.column_config.TextColumn(help=help)
+
+
+PROBABILITIES = ModelQuestion(
     parameter=links.RUN,
     button="Ask the model",
     icon=":material/play_arrow:",
-    help="Let the model score every encoding of the text, the likeliest first, as far as the limits go.",
-    empty="Not asked yet. The model then says how likely it finds each encoding, and how much the canonical one holds.",
-    shows=show_probabilities,
+    help="Score every encoding of the text with the model, the likeliest first, as far as the limits go.",
+    empty="No run yet. It gives the probability of each encoding, and the share of the canonical one.",
+    draw=_draw_probabilities,
 )
-SAMPLES = Asked(
+SAMPLES = ModelQuestion(
     parameter=parameters.SAMPLES,
     button="Let the model write",
     icon=":material/edit:",
-    help="Draw texts from the model, encode each again, and count those that come out in other tokens.",
-    empty="Not tried yet. The model then writes texts token by token, and each is compared with the tokenizer's own.",
-    shows=show_samples,
+    help="Sample texts from the model, encode each again, and count those with other tokens.",
+    empty="No run yet. The model samples texts token by token, and each is compared with its canonical encoding.",
+    draw=_draw_samples,
 )

@@ -35,6 +35,7 @@ _HOME = {
 #: Where what a study's rows say is found: a function of the rows and the study.
 _FINDINGS = {
     "cloze": "engine.studies.cloze_findings:cloze_findings",
+    "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
 }
@@ -44,7 +45,6 @@ _FINDINGS = {
 _VERDICT = {
     "bias": "engine.studies.bias_verdict:verdict",
     "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
-    "encodings": "engine.studies.encodings_findings:verdict",
     "memorization": "engine.studies.memorization_findings:verdict",
     "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",

@@ -1,19 +1,19 @@
-"""What a model thinks of the encodings of one text, and whether it writes in other than canonical ones by itself.
+"""The probabilities of all encodings of one text, and how often a model samples a non-canonical one.
 
-The text `The cat` has 32 encodings in SmolLM2's vocabulary. Each is a sequence of tokens, so each has a probability of
-its own; they exclude each other, since none is the beginning of another, and their sum is that of the text:
+The text `The cat` has 32 encodings in SmolLM2's vocabulary. Each is a sequence of tokens with a probability of its own.
+None is the beginning of another, so they exclude each other, and their sum is the probability of the text:
 
     The ␣cat           1.3e-07                  the canonical one
-    The ␣ca t          5.9e-12                  all others together hold a small part, but not nothing
+    The ␣ca t          5.9e-12                  the other 31 together hold a small part
     T he ␣cat          ...
 
-They are found in exact order of probability, by a search of the literal text in all encodings. A text with few
-encodings is exhausted, and the shares are exact; for a long one the search knows bounds. The canonical encoding is
-scored by itself, wherever it ranks.
+A search of the literal text in all encodings gives them in exact order of probability. A text with few encodings is
+exhausted, and the shares are exact; for a long one the search gives bounds. The canonical encoding is scored by itself,
+whatever its rank.
 
-The second unit turns the question around: the model writes freely, and each text is encoded again and compared
-(`engine.studies.own_spelling`). Source: ReLM section 3.2, which found about 3 % of unprompted samples of GPT-2, and 2 %
-of GPT-2 XL, not to be canonical; it does not say how long they were, and longer ones have more room for it.
+In the second unit the model samples texts, and each is encoded again and compared (`engine.studies.sampled_encoding`).
+Source: ReLM section 3.2. About 3 % of unprompted samples of GPT-2 and 2 % of GPT-2 XL were not canonical; their length,
+on which this depends, is not given.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from engine.errors import NoEncodingError, QueryError
 from engine.pictures.labels import token_label
 from engine.query import SEED, Decoding, Encoding, Limits, Query, ShortestPath
 from engine.setting import Setting
-from engine.studies.own_spelling import first_difference, spelling_of
-from engine.studies.rows import ROW, Row
+from engine.studies.rows import StudyRow
+from engine.studies.sampled_encoding import first_difference, sampled_encoding
 from engine.studies.study import Study, StudyContext, Unit
 from engine.tokens.token_lattice import token_lattice
 from engine.traversal.results import Match
@@ -39,25 +39,95 @@ if TYPE_CHECKING:
 
 PROBABILITIES, SAMPLES = "probabilities", "samples"
 
-#: What rows tell: the canonical encoding's own score, one encoding, all of them; a batch of samples, one that differs.
-OWN, ENCODING, ALL, BATCH, EXAMPLE = "own", "encoding", "all", "batch", "example"
-
 #: Samples of one batch. Always the same, so that a seed always gives the same samples.
 _BATCH = 24
-#: Samples that differ are shown up to this number.
+#: Non-canonical samples that are stored as examples.
 _MOST_EXAMPLES = 40
+
+
+@dataclass(frozen=True)
+class ScoredEncoding(StudyRow):
+    """An encoding of the text. labels: its tokens for people; log_prob: nats, the sum of token_log_probs."""
+
+    tokens: tuple[int, ...]
+    labels: tuple[str, ...]
+    log_prob: float
+    token_log_probs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CanonicalEncoding(ScoredEncoding):
+    """The canonical one, scored by itself."""
+
+    row_name: ClassVar[str] = "own"
+
+
+@dataclass(frozen=True)
+class RankedEncoding(ScoredEncoding):
+    """One of all. rank: 1 for the most probable."""
+
+    row_name: ClassVar[str] = "encoding"
+    rank: int
+    is_canonical: bool
+
+
+@dataclass(frozen=True)
+class EncodingSearch(StudyRow):
+    """The search of all encodings as a whole. encodings: how many the text has; found: how many were scored.
+
+    encodings is a string: there may be 2^199, more than a column of numbers can hold.
+    """
+
+    row_name: ClassVar[str] = "all"
+    encodings: str
+    found: int
+    found_mass: float
+    remaining_mass: float
+    expansions: int
+    ended: str
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether all encodings were scored."""
+        return self.ended == "exhausted"
+
+
+@dataclass(frozen=True)
+class SampleBatch(StudyRow):
+    """Counts of one batch of samples. compared: samples with a text; other: those not canonical; tokens: compared."""
+
+    row_name: ClassVar[str] = "batch"
+    samples: int
+    compared: int
+    other: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class NonCanonicalSample(StudyRow):
+    """The first difference of a sample from the canonical encoding of its text, as labels of tokens.
+
+    before: tokens just before the difference. own: the canonical tokens.
+    """
+
+    row_name: ClassVar[str] = "example"
+    prompt: str
+    text: str
+    before: tuple[str, ...]
+    sampled: tuple[str, ...]
+    own: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class EncodingsStudy(Study):
     """All encodings of a text under a model, and the encodings that the model samples.
 
-    The prefix is in its canonical encoding. Without prompts the model writes from the beginning of a text.
+    The prefix is in its canonical encoding. Without prompts a sample is the beginning of a text.
     """
 
     kind: ClassVar[str] = "encodings"
     title: ClassVar[str] = "Encodings"
-    question: ClassVar[str] = "How much probability do other encodings hold, and does the model write them by itself?"
+    question: ClassVar[str] = "How much probability do non-canonical encodings hold, and does the model sample them?"
 
     text: Annotated[str, Setting("Text", "Its encodings are scored; empty for none.")] = "The cat"
     prefix: Annotated[str, Setting("Before it", "The text before it, in its canonical encoding.")] = ""
@@ -116,52 +186,50 @@ class EncodingsStudy(Study):
             raise QueryError("There is neither a text whose encodings are scored nor a sample to draw.")
 
     def plan(self) -> Iterator[Unit]:
-        """Those of the two that are wanted."""
+        """One unit for the text, one for the samples."""
         if self.text:
             yield Unit(PROBABILITIES, "encodings of the text")
         if self.samples:
             yield Unit(SAMPLES, "texts the model writes")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         """See `Study.carry_out`. Raises what `token_lattice`, a search and `SampledGeneration` raise."""
         yield from (self._probabilities(context) if unit.key == PROBABILITIES else self._samples(context))
 
-    def _probabilities(self, context: StudyContext) -> Iterator[Row | None]:
+    def _probabilities(self, context: StudyContext) -> Iterator[StudyRow | None]:
         tokenizer = context.model.tokenizer
         lattice = token_lattice(self.text, tokenizer, continues=bool(self.prefix))
         if not lattice.count:
             raise NoEncodingError("The model's vocabulary has no encoding of this text.")
-        own: Match | None = None
+        canonical: Match | None = None
         if lattice.canonical is not None:
-            for match in _matches(self._ask(context, Encoding.CANONICAL, Limits(matches=1, seconds=None))):
-                own = match or own
+            for match in _matches(self._search(context, Encoding.CANONICAL, Limits(matches=1, seconds=None))):
+                canonical = match or canonical
                 yield None
-        if own is not None:
-            yield {ROW: OWN, **_scored(own, tokenizer)}
+        if canonical is not None:
+            yield CanonicalEncoding(*_scored(canonical, tokenizer))
         limits = Limits(matches=self.matches, expansions=self.expansions, seconds=None)
-        run = self._ask(context, Encoding.ALL, limits)
+        run = self._search(context, Encoding.ALL, limits)
         found = 0
         for match in _matches(run):
             if match is not None:
                 found += 1
-                yield {ROW: ENCODING, "rank": found, "is_canonical": match.is_canonical, **_scored(match, tokenizer)}
+                yield RankedEncoding(*_scored(match, tokenizer), rank=found, is_canonical=match.is_canonical)
             yield None
         if context.stop():
             return
         progress = run.progress
         is_exhausted = progress.ended == "exhausted" or found == lattice.count
-        yield {
-            ROW: ALL,
-            # Text: there may be 2^199 of them, more than a column of numbers can hold.
-            "encodings": str(lattice.count),
-            "found": found,
-            "found_mass": progress.found_mass,
-            "remaining_mass": 0.0 if is_exhausted else progress.remaining_mass,
-            "expansions": progress.expansions,
-            "ended": "exhausted" if is_exhausted else progress.ended,
-        }
+        yield EncodingSearch(
+            encodings=str(lattice.count),
+            found=found,
+            found_mass=progress.found_mass,
+            remaining_mass=0.0 if is_exhausted else progress.remaining_mass,
+            expansions=progress.expansions,
+            ended="exhausted" if is_exhausted else progress.ended,
+        )
 
-    def _ask(self, context: StudyContext, encoding: Encoding, limits: Limits) -> SearchRun:
+    def _search(self, context: StudyContext, encoding: Encoding, limits: Limits) -> SearchRun:
         from engine.search_run import search  # here, so that describing a study does without torch
 
         query = Query(
@@ -175,7 +243,7 @@ class EncodingsStudy(Study):
             context.model, query, ShortestPath("conditional"), limits, compiler=context.compiler, stop=context.stop
         )
 
-    def _samples(self, context: StudyContext) -> Iterator[Row | None]:
+    def _samples(self, context: StudyContext) -> Iterator[StudyRow | None]:
         from engine.studies.sampled_generation import SampledGeneration
 
         tokenizer = context.model.tokenizer
@@ -196,27 +264,25 @@ class EncodingsStudy(Study):
                 continue
             batch = batch[: self.samples - drawn]
             drawn += len(batch)
-            spellings = [spelling_of(attempt.token_ids, tokenizer, bool(attempt.prefix)) for attempt in batch]
-            compared = [spelling for spelling in spellings if spelling.is_compared]
-            for attempt, spelling in zip(batch, spellings, strict=True):
-                difference = first_difference(spelling, tokenizer)
+            encodings = [sampled_encoding(attempt.token_ids, tokenizer, bool(attempt.prefix)) for attempt in batch]
+            compared = [encoding for encoding in encodings if encoding.is_compared]
+            for attempt, encoding in zip(batch, encodings, strict=True):
+                difference = first_difference(encoding, tokenizer)
                 if difference is not None and examples < _MOST_EXAMPLES:
                     examples += 1
-                    yield {
-                        ROW: EXAMPLE,
-                        "prompt": attempt.prefix,
-                        "text": tokenizer.decode(spelling.token_ids, bool(attempt.prefix)),
-                        "before": _labels(difference.before, tokenizer),
-                        "sampled": _labels(difference.sampled, tokenizer),
-                        "own": _labels(difference.own, tokenizer),
-                    }
-            yield {
-                ROW: BATCH,
-                "samples": len(batch),
-                "compared": len(compared),
-                "other": sum(not spelling.is_canonical for spelling in compared),
-                "tokens": sum(len(spelling.token_ids) for spelling in compared),
-            }
+                    yield NonCanonicalSample(
+                        prompt=attempt.prefix,
+                        text=tokenizer.decode(encoding.token_ids, bool(attempt.prefix)),
+                        before=_labels(difference.before, tokenizer),
+                        sampled=_labels(difference.sampled, tokenizer),
+                        own=_labels(difference.canonical, tokenizer),
+                    )
+            yield SampleBatch(
+                samples=len(batch),
+                compared=len(compared),
+                other=sum(not encoding.is_canonical for encoding in compared),
+                tokens=sum(len(encoding.token_ids) for encoding in compared),
+            )
             if drawn >= self.samples:
                 return
 
@@ -228,18 +294,15 @@ def _matches(run: SearchRun) -> Iterator[Match | None]:
         yield None
 
 
-def _scored(match: Match, tokenizer: Tokenizer) -> Row:
-    tokens = match.token_ids[match.prefix_tokens :]
-    return {
-        "tokens": list(tokens),
-        "labels": _labels(tokens, tokenizer),
-        "log_prob": match.log_prob,
-        "token_log_probs": list(match.token_log_probs[match.prefix_tokens :]),
-    }
+def _scored(match: Match, tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[str, ...], float, tuple[float, ...]]:
+    """Tokens, labels, log_prob and token_log_probs of the text, without its prefix."""
+    begin = match.prefix_tokens
+    tokens = match.token_ids[begin:]
+    return tokens, _labels(tokens, tokenizer), match.log_prob, match.token_log_probs[begin:]
 
 
-def _labels(tokens: Iterable[int], tokenizer: Tokenizer) -> list[str]:
-    return [token_label(token, tokenizer) for token in tokens]
+def _labels(tokens: Iterable[int], tokenizer: Tokenizer) -> tuple[str, ...]:
+    return tuple(token_label(token, tokenizer) for token in tokens)
 
 
 PRESETS: dict[str, EncodingsStudy] = {

@@ -1,4 +1,4 @@
-"""Bars and tables of encodings, from rows."""
+"""Bars and tables of encodings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import pytest
 
 from app.learn.tokens_figures import encoding_bars, encodings_table, examples_table, samples_figure
+from engine.studies.encodings import EncodingsStudy
 from engine.studies.encodings_findings import encodings_findings
 
 
@@ -18,12 +19,17 @@ def encoding(rank, labels, log_prob, canonical=False):
         "tokens": list(range(len(labels))),
         "labels": labels,
         "log_prob": log_prob,
+        "token_log_probs": [],
         "is_canonical": canonical,
     }
 
 
 def batch(compared, other):
     return {"unit": "samples", "row": "batch", "samples": compared, "compared": compared, "other": other, "tokens": 9}
+
+
+def findings(rows):
+    return encodings_findings(rows, EncodingsStudy())
 
 
 ROWS = [
@@ -34,7 +40,7 @@ ROWS = [
 
 
 def test_bars_are_as_long_as_probabilities_are_in_powers_of_ten():
-    chart = encoding_bars(ROWS, encodings_findings(ROWS))
+    chart = encoding_bars(findings(ROWS))
     bars = chart.figure.data[0]
     assert len(bars.x) == 16
     tops = [base + length for base, length in zip(bars.base, bars.x, strict=True)]
@@ -49,13 +55,13 @@ def test_bars_are_as_long_as_probabilities_are_in_powers_of_ten():
 
 def test_a_canonical_encoding_far_behind_has_its_bar_too():
     rows = [*ROWS[1:], encoding(30, ["The", "␣cat"], -60.0, True)]
-    bars = encoding_bars(rows, encodings_findings(rows)).figure.data[0]
+    bars = encoding_bars(findings(rows)).figure.data[0]
     assert len(bars.x) == 17
     assert list(bars.marker.pattern.shape).count("") == 1
 
 
 def test_the_table_has_shares_of_what_was_found():
-    table = encodings_table(ROWS)
+    table = encodings_table(findings(ROWS))
     assert list(table["Place"]) == list(range(1, 30))
     assert table["Share"].sum() == pytest.approx(1.0)
     assert table["Tokens"][0] == "The | ␣cat"
@@ -63,8 +69,7 @@ def test_the_table_has_shares_of_what_was_found():
 
 
 def test_the_share_of_samples_settles():
-    rows = [batch(20, 0), batch(20, 2), batch(10, 1)]
-    chart = samples_figure(rows, encodings_findings(rows))
+    chart = samples_figure(findings([batch(20, 0), batch(20, 2), batch(10, 1)]))
     high, low, line = chart.figure.data
     assert list(line.x) == [20, 40, 50]
     assert list(line.y) == pytest.approx([0.0, 0.05, 0.06])
@@ -77,6 +82,7 @@ def test_the_share_of_samples_settles():
 
 
 def test_examples_stand_side_by_side():
-    row = {"row": "example", "unit": "samples", "before": ["␣in"], "sampled": ["run", "ning"], "own": ["running"]}
-    (line,) = examples_table([row]).to_dict("records")
+    tokens = {"before": ["␣in"], "sampled": ["run", "ning"], "own": ["running"]}
+    row = {"row": "example", "unit": "samples", "prompt": "", "text": "in running", **tokens}
+    (line,) = examples_table(findings([row])).to_dict("records")
     assert line == {"Before": "␣in", "The model sampled": "run | ning", "The tokenizer gives": "running"}

@@ -67,7 +67,14 @@ def test_the_two_questions_are_runs_of_their_own(page, services):
 def test_an_answer_is_shown_as_it_comes(page, services, byte_tokenizer):
     study = EncodingsStudy(text="ab", prefix="x", samples=0)
     run = services.store.submit(StudySpecification("smollm2-135m", study))
-    own = {"unit": "probabilities", "row": "own", "tokens": [1], "labels": ["ab"], "log_prob": -1.0}
+    own = {
+        "unit": "probabilities",
+        "row": "own",
+        "tokens": [1],
+        "labels": ["ab"],
+        "log_prob": -1.0,
+        "token_log_probs": [],
+    }
     rows = [{"unit": "probabilities", "row": "begin"}, own]
     for rank, (labels, log_prob) in enumerate([(["ab"], -1.0), (["a", "b"], -3.0)], 1):
         rows.append(
@@ -79,7 +86,9 @@ def test_an_answer_is_shown_as_it_comes(page, services, byte_tokenizer):
             "row": "all",
             "encodings": "2",
             "found": 2,
+            "found_mass": 0.4,
             "remaining_mass": 0.0,
+            "expansions": 2,
             "ended": "exhausted",
         }
     )

@@ -1,38 +1,38 @@
-"""Samples judged, against the tokenizer asked for the text."""
+"""Sampled tokens against the canonical encoding of their text."""
 
 from __future__ import annotations
 
 import random
 
-from engine.studies.own_spelling import first_difference, spelling_of
+from engine.studies.sampled_encoding import first_difference, sampled_encoding
 
 
 def test_a_sample_in_other_tokens(byte_tokenizer):
-    own = byte_tokenizer.encode("the cat sat")
-    assert spelling_of(own, byte_tokenizer, False).is_canonical
+    canonical = byte_tokenizer.encode("the cat sat")
+    assert sampled_encoding(canonical, byte_tokenizer, False).is_canonical
     letters = [byte_tokenizer.encode(letter)[0] for letter in "cab"]
     other = [*byte_tokenizer.encode("the "), *letters]
-    spelling = spelling_of(other, byte_tokenizer, False)
-    assert spelling.is_compared
-    assert not spelling.is_canonical
-    assert list(spelling.own) == byte_tokenizer.encode("the cab")
+    sample = sampled_encoding(other, byte_tokenizer, False)
+    assert sample.is_compared
+    assert not sample.is_canonical
+    assert list(sample.canonical) == byte_tokenizer.encode("the cab")
 
 
 def test_a_cut_is_no_fault_of_the_models(byte_tokenizer):
-    own = byte_tokenizer.encode("the cat")
+    canonical = byte_tokenizer.encode("the cat")
     half = byte_tokenizer.encode("é")[:1]
     blanks = byte_tokenizer.encode("\n") * 2
     for end in (half, blanks, [*blanks, *half]):
-        spelling = spelling_of([*own, *end], byte_tokenizer, False)
-        assert spelling.token_ids == tuple(own)
-        assert spelling.is_canonical
+        sample = sampled_encoding([*canonical, *end], byte_tokenizer, False)
+        assert sample.token_ids == tuple(canonical)
+        assert sample.is_canonical
 
 
 def test_what_spells_no_text_is_not_compared(byte_tokenizer):
     half = byte_tokenizer.encode("é")[:1]
     for tokens in ([], half, [*half, *byte_tokenizer.encode("a")], byte_tokenizer.encode("\n")):
-        assert not spelling_of(tokens, byte_tokenizer, False).is_compared
-        assert not spelling_of(tokens, byte_tokenizer, False).is_canonical
+        assert not sampled_encoding(tokens, byte_tokenizer, False).is_compared
+        assert not sampled_encoding(tokens, byte_tokenizer, False).is_canonical
 
 
 def test_the_first_difference_spells_the_same_in_both(byte_tokenizer):
@@ -46,16 +46,16 @@ def test_the_first_difference_spells_the_same_in_both(byte_tokenizer):
             end = source.choice(ends)
             tokens.append(ids[data[place:end]])
             place = end
-        spelling = spelling_of(tokens, byte_tokenizer, False)
-        difference = first_difference(spelling, byte_tokenizer)
-        assert (difference is None) == spelling.is_canonical
+        sample = sampled_encoding(tokens, byte_tokenizer, False)
+        difference = first_difference(sample, byte_tokenizer)
+        assert (difference is None) == sample.is_canonical
         if difference is None:
             continue
         seen += 1
-        sampled, own = (byte_tokenizer.decode_bytes(part) for part in (difference.sampled, difference.own))
-        assert sampled == own
-        assert difference.sampled != difference.own
-        assert difference.sampled[0] != difference.own[0]
+        sampled, canonical = (byte_tokenizer.decode_bytes(part) for part in (difference.sampled, difference.canonical))
+        assert sampled == canonical
+        assert difference.sampled != difference.canonical
+        assert difference.sampled[0] != difference.canonical[0]
         begin = byte_tokenizer.decode_bytes(difference.before)
         assert begin + sampled in data
     assert seen > 100
