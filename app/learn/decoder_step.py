@@ -1,6 +1,8 @@
-"""The last step of a lesson: the model is asked, as a run of its own, and what its decoder cannot take is dashed."""
+"""The last step of a lesson: a run scores the paths of the automaton; arcs that the decoder cannot take are dashed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -10,16 +12,16 @@ from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.components.study_run import begin_study
 from app.components.ticker import ticker
-from app.learn.decoder_marks import DecoderFound, decoder_found
+from app.drawing import Marks
+from app.learn.decoder_marks import decoder_marks, decoder_sentences
 from app.learn.parameters import TOP_K
 from app.picture import Picture, legend_of, picture_of
 from app.present.finding import Finding
 from app.present.pinned import page_finding
-from app.run_rows import read_rows
+from app.run_rows import RunRows, read_rows
 from app.runs.imported import made_of
 from app.services import Services
 from app.session import session_name
-from app.studies.view import Rows
 from app.text import as_html, as_markdown
 from engine.errors import QueryError, RelensError
 from engine.learn.steps import Lesson
@@ -27,7 +29,7 @@ from engine.pictures.graphs import Graph
 from engine.query import Decoding
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
-from engine.studies.decoder_view import DecoderStudy
+from engine.studies.decoder_view import DecoderFindings, DecoderStudy, decoder_findings
 
 DEFAULT_TOP_K = 40
 _MOST_TOP_K = 100_000
@@ -35,7 +37,7 @@ _LOOK = 0.7
 
 
 def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -> None:
-    """Show what the decoder can take of `graph`, the automaton of all encodings, or offer to find out."""
+    """Draw `graph`, the automaton of all encodings, with the arcs that a decoder can take, or offer the run for it."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         top_k = st.number_input(
             "Top-k",
@@ -51,82 +53,87 @@ def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -
         )
         study = DecoderStudy(lesson.pattern, edits=lesson.options.edits, decoding=Decoding(top_k=int(top_k or 1)))
         specification = StudySpecification(model, study)
-        run, rows, is_busy = _look(services, specification)
+        run, found, is_busy = _look(services, specification)
         if st.button(
             "Ask the model",
             icon=":material/play_arrow:",
             type="secondary" if run else "primary",
             disabled=is_busy or (run is not None and (run.is_live or run.status == "done")),
             key="lesson_ask",
-            help="Ask the model about every path that the decoder can take, in the queue like any other run.",
+            help="Score every path that the decoder can take with the model, in the queue like any other run.",
         ):
             begin_study(services, lambda: services.store.submit(specification, session_name()))
     if is_busy:
-        pass  # which has been said; what was asked is not known
+        pass  # the error is shown; whether there is a run is not known
     elif run is None:
-        st.caption("Nothing was asked of the model with these settings yet: the arcs below are all encodings.")
+        st.caption("No run has these settings yet: the arcs below are all encodings.")
     elif run.is_live:
         st.caption(as_markdown(narrative.status_headline(run, None)))
     elif run.status != "done":
         show_error(run.error or narrative.status_headline(run, None))
-    found = _found(run, rows, graph)
-    if found is not None:
-        sentences = "".join(f"<p>{as_html(sentence)}</p>" for sentence in found.sentences)
-        st.html(f'<div class="relens-findings">{sentences}</div>')
-    picture = picture_of(graph, found.marks) if found else picture_of(graph)
-    alt = f"The automaton of all encodings. {' '.join(found.sentences) if found else 'The model was not asked yet.'}"
+    findings = _findings(run, found, study)
+    sentences = decoder_sentences(findings, graph) if findings else ()
+    marks = decoder_marks(findings, graph) if findings else Marks()
+    if findings:
+        paragraphs = "".join(f"<p>{as_html(sentence)}</p>" for sentence in sentences)
+        st.html(f'<div class="relens-findings">{paragraphs}</div>')
+    picture = picture_of(graph, marks)
+    alt = f"The automaton of all encodings. {' '.join(sentences) or 'No path is scored yet.'}"
     automaton_view(
         picture,
         key="lesson_automaton",
         name="decoder",
         alt=alt,
-        question=f"{lesson.pattern} decoder {run.id if run and found else ''}",
+        question=f"{lesson.pattern} decoder {run.id if run and findings else ''}",
         height=400,
     )
-    if found is not None:
+    if findings:
         plain = "plain: the decoder can take it"
-        st.caption(" · ".join(map(as_markdown, [plain, *legend_of(found.marks)])))
-    if run is not None and found is not None and picture.svg is not None:
-        pin_button(services, lambda: _finding(run, study, found, picture, alt), key="pin_decoder")
+        st.caption(" · ".join(map(as_markdown, [plain, *legend_of(marks)])))
+    if run is not None and findings and picture.svg is not None:
+        pin_button(services, lambda: _finding(run, study, sentences, picture, alt), key="pin_decoder")
     # A store that is too busy to answer now may do so then.
     ticker(_LOOK if is_busy or (run is not None and run.is_live) else None, key="lesson_decoder")
 
 
-def _look(services: Services, specification: StudySpecification) -> tuple[RunRecord | None, Rows, bool]:
-    """The run of the address, where it asked exactly this, and its rows; whether the store was too busy to say."""
+def _look(services: Services, specification: StudySpecification) -> tuple[RunRecord | None, RunRows | None, bool]:
+    """The run of the address, if it has exactly these settings, and its rows; whether the store was too busy."""
     run_id = st.query_params.get(links.RUN)
     try:
         run = services.store.get(run_id) if run_id else None
         if run is None or run.specification != specification.to_json():
-            return None, [], False
+            return None, None, False
         found = read_rows(services.store, run)
-        return run, found.rows if found.is_whole else (), not found.is_read
+        return run, found if found.is_whole else None, not found.is_read
     except RelensError as error:
         show_error(error)
-        return None, [], True
+        return None, None, True
 
 
-def _found(run: RunRecord | None, rows: Rows, graph: Graph) -> DecoderFound | None:
+def _findings(run: RunRecord | None, found: RunRows | None, study: DecoderStudy) -> DecoderFindings | None:
+    """The findings of the run, None before its first path."""
+    if run is None or found is None:
+        return None
     try:
-        if run is not None and rows:
-            with made_of(run):
-                return decoder_found(rows, graph)
+        with made_of(run):
+            findings = found.remember("findings", lambda: decoder_findings(found.rows, study))
+            return findings if findings.paths else None
     except QueryError as error:
         show_error(error)
-    return None
+        return None
 
 
-def _finding(run: RunRecord, study: DecoderStudy, found: DecoderFound, picture: Picture, alt: str) -> Finding:
+def _finding(run: RunRecord, study: DecoderStudy, sentences: Sequence[str], picture: Picture, alt: str) -> Finding:
     top_k = study.decoding.top_k
     return page_finding(
         f"With top-k {top_k}: {study.pattern}",
-        found.sentences,
+        sentences,
         picture.svg,
         alt,
         page="automata",
-        asked=f"what of the pattern {study.pattern} can it write where only the {top_k} likeliest tokens are taken?",
+        asked=f"which matches of {study.pattern} can it write with the {top_k} likeliest tokens at each step?",
         model=run.model,
-        look_at="Arcs that the decoder cannot take are dashed; what is left is what it can write of the pattern.",
-        not_shown="How often it would write any of it: an arc says what the decoder can take.",
+        look_at="Arcs that the decoder cannot take are dashed; the others spell the matches that it can write.",
+        not_shown="How often it would write them: an arc shows only that the decoder can take it.",
         run=run.id,
     )

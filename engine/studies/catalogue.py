@@ -35,6 +35,7 @@ _HOME = {
 #: Where what a study's rows say is found: a function of the rows and the study.
 _FINDINGS = {
     "cloze": "engine.studies.cloze_findings:cloze_findings",
+    "decoder": "engine.studies.decoder_view:decoder_findings",
     "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",

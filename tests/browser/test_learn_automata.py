@@ -15,8 +15,7 @@ from engine.learn.steps import LessonOptions
 from engine.models.loading import load_tokenizer
 from engine.pictures.labels import tokens_label
 from engine.query import Encoding
-from engine.studies.decoder_view import PATH
-from engine.studies.rows import rows_of
+from engine.studies.decoder_view import DecoderStudy, decoder_findings
 from engine.tokens.compiled import compile_query
 from tests.browser.server import PATIENCE, parameter, wait_until
 
@@ -176,12 +175,7 @@ def test_the_model_says_which_arcs_its_decoder_cannot_take(page, dashboard, toke
     expect(page.get_by_text(re.compile(r"^The decoder can take \d+ of the \d+ arcs")).first).to_be_visible()
     run_id = parameter(page, "run")
     wait_until(lambda: dashboard.store.get(run_id).status == "done", PATIENCE / 1000, "The end of the run")
-    taken = {
-        (row["state"], arc["target"])
-        for row in rows_of(dashboard.store.rows(run_id), PATH)
-        for arc in row["arcs"]
-        if arc["kept"]
-    }
+    taken = decoder_findings(dashboard.store.rows(run_id), DecoderStudy()).kept
     everything = lesson(PATTERN, tokenizer).steps
     graph = [step.graph for step in everything if step.stage == "tokens"][-1]
     dashed = sorted((arc.source, arc.label, arc.target) for arc in graph.arcs if (arc.source, arc.target) not in taken)

@@ -17,7 +17,7 @@ from engine.learn.lesson import lesson
 from engine.query import Decoding
 from engine.runs.screens import ScreenStore
 from engine.runs.specification import StudySpecification
-from engine.studies.decoder_view import DecoderStudy
+from engine.studies.decoder_view import DecoderArc, DecoderStudy, OpenPaths, WalkedPath
 
 PAGE = "../pages/automata.py"
 PATTERN = "ab|<b>"
@@ -131,16 +131,16 @@ def test_the_decoder_is_a_run_of_its_own(automata, services, byte_tokenizer):
 
 
 def decoder_rows(tokenizer):
-    """What a decoder can take of the automaton of all encodings: every arc out of its start, and nothing behind it."""
+    """Rows of a decoder on the automaton of all encodings: every arc out of its start, and nothing behind it."""
     graph = [step for step in lesson(PATTERN, tokenizer).steps if step.stage == "tokens"][-1].graph
     arcs = [
-        {"token": place, "target": arc.target, "kept": not place, "log_prob": -1.0}
+        DecoderArc(place, arc.target, log_prob=-1.0, kept=not place)
         for place, arc in enumerate(graph.arcs)
         if arc.source == graph.start
     ]
     return [
-        {"unit": "automaton", "row": "path", "state": graph.start, "final": False, "text": "", "arcs": arcs},
-        {"unit": "automaton", "row": "left", "paths": 0},
+        WalkedPath(0, (), "", graph.start, False, 0.0, tuple(arcs)).to_json(),
+        OpenPaths(0).to_json(),
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_store_that_is_busy_for_a_moment_is_asked_again(asked_of_the_model, se
             patched.setattr(services.store, name, busy)
             page.run()
         assert "too busy" in page.error[0].value
-        assert not any("Nothing was asked" in caption.value for caption in page.caption)
+        assert not any("No run has these settings" in caption.value for caption in page.caption)
     page.run()
     assert "The decoder can take 1 of the" in html_of(page)
     assert waits[0]
