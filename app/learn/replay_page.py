@@ -1,4 +1,4 @@
-"""The page of a recorded search: what is asked, the recording while it is made, and then its steps."""
+"""The page of a recorded search: its settings, the recording while it is made, and then its steps."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _VIEW = ReplayView()
 
 
 def replay_heading(services: Services) -> None:
-    """What this page is."""
+    """The title and what the page is for."""
     status_line(services)
     st.html(
         f'<h1 class="relens-title study">{as_html(ReplayStudy.title)}</h1>'
         f'<p class="relens-lead"><b>{as_html(ReplayStudy.question)}</b></p>'
         '<p class="relens-lead small">A real search of a small pattern is recorded, and you go through it step by '
-        "step. Each step says which path the model is asked about and why, what comes back, what is cut, and when a "
-        "match may be shown.</p>"
+        "step. Each step shows the path that the model expands and why, its next tokens, the tokens that are cut, and "
+        "the matches that may be shown.</p>"
     )
 
 
@@ -45,7 +45,7 @@ def replay_page(services: Services) -> None:
                 shortcut="Ctrl+Enter",
                 disabled=specification is None,
                 key="replay_record",
-                help="Carry the search out with these settings and write down every round of it.",
+                help="Carry out the search with these settings and record every round.",
             )
             and specification is not None
         ):

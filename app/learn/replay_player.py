@@ -1,5 +1,7 @@
 """A recorded search on the page: one step at a time, forwards and backwards, or played.
 
+    /replay?run=4f3a&step=3       Previous  Play  Next  ───●───     automaton | tree     frontier | matches shown
+
 The step is in the page's address, so that a link opens at it. All of it is one fragment, alone in its container; while
 it plays, a clock in the browser (`app.components.ticker`) makes it run again.
 """
@@ -15,15 +17,8 @@ from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.components.ticker import ticker
 from app.glossary import term
-from app.learn.replay_rows import (
-    Replay,
-    automaton_marks,
-    frontier_table,
-    replay_of,
-    search_tree,
-    shown_table,
-)
-from app.learn.replay_words import headline, mass_text, sentences
+from app.learn.replay_figures import automaton_marks, frontier_table, search_tree, shown_table
+from app.learn.replay_sentences import headline, mass_text, sentences
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
 from app.run_rows import READ_ON, RunRows, read_rows
@@ -33,6 +28,9 @@ from app.text import as_html, as_markdown
 from engine.counted import counted
 from engine.errors import RelensError
 from engine.runs.records import RunRecord
+from engine.runs.specification import StudySpecification
+from engine.studies.replay import ReplayStudy
+from engine.studies.replay_findings import ReplayFindings
 
 #: Seconds that a step is shown while it plays.
 _PACE = 1.6
@@ -43,7 +41,7 @@ _MOST_STATES = 80
 
 
 def replay_player(services: Services, run: RunRecord) -> None:
-    """Step through what the rows of this run tell; says so where they tell nothing."""
+    """The steps of this run, or a sentence where it has none."""
     with st.container():
         st.fragment(_player, key="replay_player")(services, run)
 
@@ -64,33 +62,34 @@ def _player(services: Services, run: RunRecord) -> None:
 def _play_through(services: Services, found: RunRows, run: RunRecord) -> None:
     if not found.rows:
         return
-    replay = found.remember("replay", lambda: replay_of(found.rows))
-    if replay is None:
+    study = StudySpecification.from_json(run.specification).study
+    findings = found.remember("findings", lambda: study.findings(found.rows))
+    if not findings.has_steps:
         st.caption("This recording has no steps.")
         return
-    step = _step_bar(replay)
+    step = _step_bar(findings)
     st.html(
         f'<div class="relens-findings study" data-replay-step="{step}" data-replay-run="{as_html(run.id)}">'
-        f"<p><b>{as_html(headline(replay, step))}</b></p>"
-        + "".join(f'<p class="minor">{as_html(sentence)}</p>' for sentence in sentences(replay, step))
+        f"<p><b>{as_html(headline(findings, step))}</b></p>"
+        + "".join(f'<p class="minor">{as_html(sentence)}</p>' for sentence in sentences(findings, step))
         + "</div>"
     )
-    _pictures(services, run, replay, step)
-    _tables(replay, step)
+    _pictures(services, run, findings, step)
+    _tables(findings, step)
     playing = bool(st.session_state.get(_PLAYING))
     ticker(_PACE if playing else None, key="replay_clock")
 
 
-def _step_bar(replay: Replay) -> int:
+def _step_bar(findings: ReplayFindings) -> int:
     """Previous, play, next and a slider; the step to show."""
     if STEP not in st.session_state:
         # The slider reads the address too, but it comes after the buttons.
-        asked = st.query_params.get(STEP, "0")
-        st.session_state[STEP] = int(asked) if asked.isdecimal() else 0
-    if not 0 <= st.session_state[STEP] <= replay.last:
+        step = st.query_params.get(STEP, "0")
+        st.session_state[STEP] = int(step) if step.isdecimal() else 0
+    if not 0 <= st.session_state[STEP] <= findings.last:
         st.session_state[STEP] = 0
     if st.session_state.get(_PLAYING):
-        _turn_when_due(replay.last)
+        _turn_when_due(findings.last)
     step = int(st.session_state.get(STEP, 0))
     playing = bool(st.session_state.get(_PLAYING))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -101,7 +100,7 @@ def _step_bar(replay: Replay) -> int:
             disabled=step == 0,
             key="replay_previous",
             on_click=_go,
-            args=(-1, replay.last),
+            args=(-1, findings.last),
             help="One round of the search back.",
         )
         st.button(
@@ -110,8 +109,8 @@ def _step_bar(replay: Replay) -> int:
             shortcut="P",
             key="replay_play",
             on_click=_play,
-            args=(replay.last,),
-            disabled=not replay.last,
+            args=(findings.last,),
+            disabled=not findings.last,
             help="Show one step after the other.",
         )
         st.button(
@@ -120,20 +119,20 @@ def _step_bar(replay: Replay) -> int:
             icon_position="right",
             shortcut="Right",
             type="primary",
-            disabled=step == replay.last,
+            disabled=step == findings.last,
             key="replay_next",
             on_click=_go,
-            args=(1, replay.last),
+            args=(1, findings.last),
             help="One round of the search on: a forward of the model, or matches that may be shown.",
         )
-        if replay.last:
+        if findings.last:
             st.slider(
                 "Step",
                 0,
-                replay.last,
+                findings.last,
                 key=STEP,
                 bind="query-params",
-                help="Step 0 is before anything was asked; each step is one round of the search.",
+                help="Step 0 is before the first forward; each later step is one round of the search.",
             )
     return int(st.session_state.get(STEP, 0))
 
@@ -151,7 +150,7 @@ def _play(last: int) -> None:
 
 
 def _turn_when_due(last: int) -> None:
-    """While it plays, the page runs for other reasons too; a step stays for its time all the same."""
+    """Turn to the next step once this one has had its time: while it plays, the page runs for other reasons too."""
     now = time.monotonic()
     if now - st.session_state.get(_TURNED, 0.0) >= 0.8 * _PACE:
         st.session_state[_TURNED] = now
@@ -160,13 +159,13 @@ def _turn_when_due(last: int) -> None:
         st.session_state[_PLAYING] = False
 
 
-def _pictures(services: Services, run: RunRecord, replay: Replay, step: int) -> None:
-    entry = replay.rounds[step]
+def _pictures(services: Services, run: RunRecord, findings: ReplayFindings, step: int) -> None:
+    entry = findings.rounds[step]
     grid = st.grid(2, min_column_width=420, gap="medium")
     with grid.cell():
         st.markdown("**Where the search stands**, in the automaton of tokens", help=term("automaton"))
-        marks = automaton_marks(replay, step)
-        picture = picture_of(replay.graph, marks, _MOST_STATES)
+        marks = automaton_marks(findings, step)
+        picture = picture_of(findings.graph, marks, _MOST_STATES)
         states = ", ".join(f"state {state}: {word}" for state, word in sorted(marks.states.items()))
         automaton_view(
             picture,
@@ -178,11 +177,11 @@ def _pictures(services: Services, run: RunRecord, replay: Replay, step: int) -> 
         st.caption(" · ".join([*map(as_markdown, legend_of(marks)), as_markdown(picture.note)]).strip(" ·"))
     with grid.cell():
         st.markdown("**The tree of paths so far**, each with its cost", help=term("shortest path"))
-        tree, tree_marks = search_tree(replay, step)
+        tree, tree_marks = search_tree(findings, step)
         drawn = picture_of(tree, tree_marks, _MOST_STATES)
         alt = (
             f"The search tree at step {step}: {counted(len(tree.arcs), 'arc')},"
-            f" {counted(len(entry['frontier']), 'open path')} drawn."
+            f" {counted(len(entry.frontier), 'open path')} drawn."
         )
         automaton_view(drawn, key="replay_tree", name=f"search-tree-{step}", alt=alt, height=420)
         st.caption(" · ".join([*map(as_markdown, legend_of(tree_marks)), as_markdown(drawn.note)]).strip(" ·"))
@@ -191,42 +190,42 @@ def _pictures(services: Services, run: RunRecord, replay: Replay, step: int) -> 
                 services,
                 lambda: page_finding(
                     f"Search, step {step}",
-                    [headline(replay, step), *sentences(replay, step)],
+                    [headline(findings, step), *sentences(findings, step)],
                     drawn.svg,
                     alt,
                     page="replay",
-                    asked="how does the search find the likeliest strings, and when may it be sure of one?",
+                    asked=ReplayStudy.question,
                     model=run.model,
-                    look_at="Each circle is a path of tokens with its cost; the cheapest open one is asked next.",
+                    look_at="Each circle is a path of tokens with its cost; the cheapest open one is expanded next.",
                     run=run.id,
                 ),
                 key="pin_tree",
             )
 
 
-def _tables(replay: Replay, step: int) -> None:
-    entry = replay.rounds[step]
+def _tables(findings: ReplayFindings, step: int) -> None:
+    entry = findings.rounds[step]
     grid = st.grid(2, min_column_width=420, gap="medium")
     with grid.cell():
-        told = len(entry["frontier"])
-        among = f", the {told} cheapest of {entry['open']:,}" if entry["open"] > told else ""
-        st.markdown(f"**The frontier**: {counted(entry['open'], 'open path')}{among}", help=term("frontier"))
+        listed = len(entry.frontier)
+        among = f", the {listed} cheapest of {entry.open:,}" if entry.open > listed else ""
+        st.markdown(f"**The frontier**: {counted(entry.open, 'open path')}{among}", help=term("frontier"))
         st.dataframe(
-            frontier_table(replay, step),
+            frontier_table(findings, step),
             key="replay_frontier",
             hide_index=True,
             height="content",
-            alt=f"The frontier at step {step}: {counted(told, 'line')}",
+            alt=f"The frontier at step {step}: {counted(listed, 'line')}",
             column_config={
                 "Path": st.column_config.TextColumn(help="Its tokens; ␣ is a space."),
                 "Cost": st.column_config.NumberColumn(
-                    format="%.2f", help="Negative log-probability of the path so far, in nats: the cheapest is first."
+                    format="%.2f", help="Negative log-probability of the path in nats; the cheapest is first."
                 ),
                 "State": st.column_config.TextColumn(help="Where the path ends in the automaton on the left above."),
             },
         )
     with grid.cell():
-        shown = shown_table(replay, step)
+        shown = shown_table(findings, step)
         st.markdown(f"**Shown so far**: {counted(len(shown), 'match', 'matches')}")
         if len(shown):
             st.dataframe(
@@ -240,4 +239,4 @@ def _tables(replay: Replay, step: int) -> None:
                     "Canonical": st.column_config.CheckboxColumn(help=term("canonical")),
                 },
             )
-        st.caption(as_markdown(mass_text(replay, step)))
+        st.caption(as_markdown(mass_text(findings, step)))

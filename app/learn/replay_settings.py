@@ -1,4 +1,4 @@
-"""What a recorded search is asked: the few settings that a small search needs."""
+"""The settings of a recorded search: the few that a small search needs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 import streamlit as st
 
 from app.setting_fields import SettingFields
-from app.studies.view import Figure, Rows, StudyView, Table
+from app.studies.view import Figure, StudyView, Table
 from engine.studies.replay import ReplayStudy
-from engine.studies.study import Study
+from engine.studies.replay_findings import ReplayFindings
 
 #: The small fields, with their widths.
 _WIDTHS: Final = {
@@ -23,16 +23,15 @@ _WIDTHS: Final = {
 _LONGEST = 300
 
 
-class ReplayView(StudyView):
-    """Settings alone: what a replay found is not figures but steps (`app.learn.replay_player`)."""
+class ReplayView(StudyView[ReplayStudy, ReplayFindings]):
+    """Settings alone: a recording is shown as steps (`app.learn.replay_player`)."""
 
     kind = "replay"
     introduction = ""
     notice = ""
 
-    def settings(self, study: Study) -> Study:
+    def settings(self, study: ReplayStudy) -> ReplayStudy:
         """See `StudyView`."""
-        assert isinstance(study, ReplayStudy)
         fields = SettingFields(study, "replay")
         grid = st.grid(2, min_column_width=300, gap="small")
         fields.draw("prefix", grid.cell(), max_chars=_LONGEST)
@@ -42,10 +41,10 @@ class ReplayView(StudyView):
                 fields.draw(name, width=width)
         return fields.record()
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+    def figures(self, findings: ReplayFindings, study: ReplayStudy) -> list[Figure]:
         """None: see the class."""
         return []
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
+    def tables(self, findings: ReplayFindings, study: ReplayStudy) -> list[Table]:
         """None: see the class."""
         return []

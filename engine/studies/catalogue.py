@@ -38,6 +38,7 @@ _FINDINGS = {
     "decoder": "engine.studies.decoder_view:decoder_findings",
     "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
+    "replay": "engine.studies.replay_findings:replay_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
 }
 

@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.learn.replay_rows import automaton_marks, replay_of, search_tree
+from app.learn.replay_figures import automaton_marks, search_tree
+from engine.studies.replay import ReplayStudy
+from engine.studies.replay_findings import replay_findings
 from tests.browser.server import PATIENCE, wait_until
 
 pytestmark = pytest.mark.browser
@@ -66,21 +68,19 @@ def test_a_search_is_recorded_and_stepped_through_to_its_end(page, dashboard):
     button(page, "replay_record").click()
     expect(page.locator('[data-replay-step="0"]')).to_be_visible()
     run_id = page.locator("[data-replay-run]").get_attribute("data-replay-run")
-    replay = replay_of(dashboard.store.rows(run_id))
-    assert replay is not None
+    replay = replay_findings(dashboard.store.rows(run_id), ReplayStudy())
     assert replay.end is not None
-    assert [item["text"] for item in replay.shown_by(replay.last)][:2] == ["The cat", "The dog"]
+    assert [item.text for item in replay.shown_by(replay.last)][:2] == ["The cat", "The dog"]
 
     for step in range(replay.last + 1):
-        told = page.locator(f'[data-replay-step="{step}"]')
-        expect(told).to_be_visible()
+        words = page.locator(f'[data-replay-step="{step}"]')
+        expect(words).to_be_visible()
         expect_marks(page, "replay_automaton", replay.graph, automaton_marks(replay, step))
         expect_marks(page, "replay_tree", *search_tree(replay, step))
-        for item in replay.rounds[step]["waiting"][:1]:
-            rival = item["rival"]
-            expect(told).to_contain_text("may not be shown yet" if rival else "shown next")
-        for item in replay.rounds[step]["shown"]:
-            expect(told).to_contain_text(f"“{item['text']}” (cost {item['cost']:.2f})")
+        for match in replay.rounds[step].waiting[:1]:
+            expect(words).to_contain_text("may not be shown yet" if match.rival else "shown next")
+        for match in replay.rounds[step].shown:
+            expect(words).to_contain_text(f"“{match.text}” (cost {match.cost:.2f})")
         if step < replay.last:
             # By the mouse and by the keyboard in turn.
             expect(page.locator("[data-testid=stApp]")).to_have_attribute("data-test-script-state", "notRunning")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.runs.preview import Graph, GraphArc
+from engine.pictures.graphs import Graph, GraphArc
 
 GRAPH = Graph(
     0,

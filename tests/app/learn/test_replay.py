@@ -7,26 +7,33 @@ import shutil
 import pytest
 
 from app.drawing import arc_name
-from app.learn.replay_rows import automaton_marks, frontier_table, replay_of, search_tree, shown_table
-from app.learn.replay_words import headline, mass_text, sentences
+from app.learn.replay_figures import automaton_marks, frontier_table, search_tree, shown_table
+from app.learn.replay_sentences import headline, mass_text, sentences
 from engine.runs.screens import ScreenStore
 from engine.runs.specification import StudySpecification
 from engine.studies.replay import PRESETS, ReplayStudy
+from engine.studies.replay_findings import replay_findings
 from tests.app.learn.replay_made import GRAPH, replay_rows
 
 SPECIFICATION = StudySpecification("smollm2-135m", ReplayStudy(top_k=40))
 
 
+def findings_of(rows):
+    return replay_findings(rows, ReplayStudy())
+
+
 @pytest.fixture
 def replay():
-    return replay_of(replay_rows())
+    return findings_of(replay_rows())
 
 
 class TestRows:
-    def test_a_recording_without_a_round_is_none(self):
-        assert replay_of([]) is None
-        assert replay_of(replay_rows()[:2]) is None
-        assert replay_of(replay_rows()[:3]).end is None
+    def test_a_recording_without_a_round_has_no_steps(self):
+        assert not findings_of([]).has_steps
+        assert not findings_of(replay_rows()[:2]).has_steps
+        begun = findings_of(replay_rows()[:3])
+        assert begun.has_steps
+        assert begun.end is None
 
     def test_marks_are_the_states_of_the_rows(self, replay):
         assert automaton_marks(replay, 0).states == {1: "frontier"}
@@ -34,7 +41,7 @@ class TestRows:
         assert asking.states == {1: "current", 2: "frontier", 3: "frontier"}
         assert asking.arcs == {(0, 1, "The"): "current"}
         assert asking.arc_notes == {(1, 3, "␣cat, ␣dog"): "Cut here: ␣dog."}
-        # The arc that the rule cut is drawn by itself, so it is marked; the way to the node asked about is too.
+        # The arc that the rule cut is drawn by itself, so it is marked; the way to the expanded node is too.
         cut = automaton_marks(replay, 2)
         assert cut.states == {2: "current", 3: "frontier"}
         assert cut.arcs == {(0, 1, "The"): "current", (1, 2, "␣c"): "current", (2, 3, "at"): "cut"}
@@ -70,8 +77,8 @@ class TestRows:
 class TestWords:
     def test_a_match_that_waits_says_for_what(self, replay):
         said = " ".join(sentences(replay, 1))
-        assert "how “The” goes on: that is the cheapest open path (cost 1.00)" in said
-        assert "“The · ␣cat” (cost 3.00) is found, but may not be shown yet" in said
+        assert "The model expands “The”, the cheapest open path (cost 1.00)" in said
+        assert "“The · ␣cat” (cost 3.00) is a match, but may not be shown yet" in said
         assert "the open path “The · ␣c” costs 1.50 and could still lead to a cheaper string" in said
         assert "top-k 40, cuts 1 token of the 3" in said
         assert "“␣dog”, has rank 213" in said
@@ -84,17 +91,17 @@ class TestWords:
     def test_a_match_that_is_shown_says_why(self, replay):
         assert sentences(replay, 3) == [
             "“The cat” (cost 3.00) is match number 1.",
-            "It may be shown because nothing else is open.",
+            "It may be shown because no other path is open.",
         ]
         assert headline(replay, 3) == "1 match may be shown"
         assert headline(replay, 1) == "Forward 1: 1 path for the model"
-        assert headline(replay, 0) == "Before anything is asked"
+        assert headline(replay, 0) == "Before the first forward"
 
     def test_mass(self, replay):
-        assert "Nothing is shown yet" in mass_text(replay, 1)
+        assert "No match is shown yet" in mass_text(replay, 1)
         assert (
             mass_text(replay, 3)
-            == "What is shown holds 10 % of what the decoder may write, and nothing is left to find."
+            == "The matches shown hold 10 % of what the decoder may write, and no path is left open."
         )
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from engine import Limits, ShortestPath, load_model, search
 from engine.errors import QueryError, RegexError
-from engine.pictures.graphs import Graph
 from engine.query import Boundary, Encoding
 from engine.studies.replay import PRESETS, ReplayStudy
-from engine.studies.rows import done_units, rows_of
+from engine.studies.replay_findings import replay_findings
+from engine.studies.rows import done_units
 from engine.studies.study import StudyContext, StudyRun
 
 STUDIES = [
@@ -31,56 +31,55 @@ def tiny(tiny_model_folder):
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_rows_tell_the_search(tiny, study):
+def test_the_rows_are_the_rounds_of_the_search(tiny, study):
     rows = list(StudyRun(study, StudyContext(tiny)))
     assert json.loads(json.dumps(rows)) == rows
     assert done_units(rows) == {"search"}
-    rounds = rows_of(rows, "round")
-    (end,) = rows_of(rows, "end")
-    shown = [item for row in rounds for item in row["shown"]]
+    findings = replay_findings(rows, study)
+    rounds, end = findings.rounds, findings.end
+    shown = findings.shown_by(findings.last)
 
     # The matches are those of the search, in its order.
     plain = search(tiny, study.query, ShortestPath(study.rank), Limits(matches=study.matches, expansions=None))
     matches = list(plain)
-    assert [item["text"] for item in shown] == [match.text for match in matches][: len(shown)]
-    if end["ended"] != "expansions":
+    assert [item.text for item in shown] == [match.text for match in matches][: len(shown)]
+    if end.ended != "expansions":
         assert len(shown) == len(matches)
     for item, match in zip(shown, matches, strict=False):
         joint = match.prefix_log_prob if study.rank == "joint" else 0.0
-        assert item["cost"] == pytest.approx(-match.decoder_log_prob - joint, abs=1e-4)
-    assert end["forwards"] == sum(bool(row["asked"]) for row in rounds)
-    assert end["expansions"] == sum(len(row["asked"]) for row in rounds) == rounds[-1]["expansions"]
-    assert 0 <= end["needed"] <= end["expansions"]
+        assert item.cost == pytest.approx(-match.decoder_log_prob - joint, abs=1e-4)
+    assert end.forwards == sum(bool(entry.asked) for entry in rounds)
+    assert end.expansions == sum(len(entry.asked) for entry in rounds) == rounds[-1].expansions
+    assert 0 <= end.needed <= end.expansions
 
     # A match that waits has a rival that is open and cheaper; one that is shown has none.
-    for row in rounds:
-        others = [item["cost"] for item in row["frontier"] if item["kind"] != "match"]
-        for item in row["waiting"]:
-            assert (item["rival"] is not None) == (bool(others) and min(others) < item["cost"])
-        for item in row["shown"]:
-            assert row["next_cost"] is None or item["cost"] <= row["next_cost"]
-    lowers = [row["found_mass"] for row in rounds]
-    uppers = [row["found_mass"] + row["remaining_mass"] for row in rounds]
+    for entry in rounds:
+        others = [path.cost for path in entry.frontier if path.kind != "match"]
+        for match in entry.waiting:
+            assert (match.rival is not None) == (bool(others) and min(others) < match.cost)
+        for match in entry.shown:
+            assert entry.next_cost is None or match.cost <= entry.next_cost
+    lowers = [entry.found_mass for entry in rounds]
+    uppers = [entry.found_mass + entry.remaining_mass for entry in rounds]
     assert lowers == sorted(lowers)
     assert all(later <= earlier + 1e-9 for earlier, later in pairwise(uppers))
-    assert len(study.verdict(rows)) >= 2
+    assert len(findings.verdict) >= 2
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_states_are_those_of_the_drawn_automaton(tiny, study):
-    """Whoever follows the tokens on the picture, arc by arc, comes to the state that the row names."""
-    rows = list(StudyRun(study, StudyContext(tiny)))
-    graph = Graph.from_json(rows_of(rows, "automaton")[0]["graph"])
+    """The tokens of a path, followed on the picture arc by arc, lead to the state in the row."""
+    findings = replay_findings(StudyRun(study, StudyContext(tiny)), study)
+    graph = findings.graph
     if graph.unfinished:
         pytest.skip("An arc of many tokens has a label that names only a few of them.")
-    made = {item["node"]: item for row in rows_of(rows, "round") for item in row["made"]}
-    assert made
-    for item in made.values():
-        before = made[item["parent"]]["state"] if item["parent"] in made else graph.start
-        arcs = [arc for arc in graph.arcs if arc.source == before and arc.target == item["state"]]
-        assert any(_reads(arc.label, item["token"]) and arc.in_prefix == item["in_prefix"] for arc in arcs)
-        if item["is_match"]:
-            assert item["state"] in graph.finals
+    assert findings.nodes
+    for node in findings.nodes.values():
+        before = findings.nodes[node.parent].state if node.parent in findings.nodes else graph.start
+        arcs = [arc for arc in graph.arcs if arc.source == before and arc.target == node.state]
+        assert any(_reads(arc.label, node.token) and arc.in_prefix == node.in_prefix for arc in arcs)
+        if node.is_match:
+            assert node.state in graph.finals
 
 
 def _reads(label: str, token: str) -> bool:
@@ -106,5 +105,5 @@ def test_before_the_end_there_is_no_verdict():
 def test_a_stop_is_noticed_between_two_rounds(tiny):
     looks = iter([False, False, False, True])
     rows = list(StudyRun(ReplayStudy(), StudyContext(tiny, stop=lambda: next(looks, True))))
-    assert not rows_of(rows, "end")
+    assert replay_findings(rows, ReplayStudy()).end is None
     assert not done_units(rows)
