@@ -1,12 +1,12 @@
 """Small automata over characters, plain enough to be drawn and read.
 
-The engine's own automata are tables of bytes. A lesson begins earlier, where an arc still bears what the expression
-says, a set of characters, or nothing at all (ε):
+The automata of the engine are tables of bytes. The arcs of a lesson bear what the expression has, a set of characters,
+or nothing (ε):
 
     a|b        0 --ε--> 1 --a--> 2 --ε--> 5        final: 5
                0 --ε--> 3 --b--> 4 --ε--> 5
 
-Nothing here is quick, and nothing has to be: whoever makes one sees to it that it is small.
+Nothing here is fast: each construction bounds the size of its automaton.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from engine.language.characters import Ranges, normalise
 
-#: What a silent arc reads.
+#: The characters of a silent arc.
 SILENT: Ranges = ()
 
 
@@ -47,7 +47,7 @@ class CharacterAutomaton:
         return tuple(map(tuple, rows))
 
     def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """The states, and all that silent arcs lead to from them."""
+        """The states, and all states that silent arcs lead to from them."""
         reached = set(states)
         waiting = list(reached)
         while waiting:
@@ -58,7 +58,7 @@ class CharacterAutomaton:
         return frozenset(reached)
 
     def step(self, states: Iterable[int], character: str) -> frozenset[int]:
-        """Where one character leads to from any of the states, silent arcs after it included."""
+        """The states after one character from any of the states, silent arcs after it included."""
         code = ord(character)
         return self.closure(
             arc.target
@@ -76,7 +76,7 @@ class CharacterAutomaton:
 
 
 def character_classes(labels: Sequence[Ranges]) -> tuple[Ranges, ...]:
-    """The characters of all labels in as few disjoint classes as tell the labels apart, by their first characters."""
+    """The characters of all labels in the fewest disjoint classes, none of which a label cuts in two, in order."""
     bounds = sorted({bound for ranges in labels for low, high in ranges for bound in (low, high + 1)})
     place = {bound: index for index, bound in enumerate(bounds)}
     owners: list[list[int]] = [[] for _ in bounds]

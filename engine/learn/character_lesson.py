@@ -1,8 +1,8 @@
 """The steps over characters: tree, nondeterministic, deterministic, minimal, within one edit; and the split into bytes.
 
-Every operation is done by a small module of its own (`thompson`, `subset`, `minimisation`, `one_edit`), whose result
-tells how it came about; here that becomes sentences and pictures. What comes out at the end is the same automaton that
-the engine's own, much faster way comes to, and tests hold the two together.
+Each operation is a small module (`thompson`, `subset`, `minimisation`, `one_edit`) whose result records its steps; here
+these become sentences and pictures. The last automaton is the one that the engine's faster construction makes; tests
+compare the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.learn.subset import Determinized, determinized
 from engine.learn.thompson import thompson
 from engine.pictures.graphs import Graph
 
-#: States that are worked out in steps of their own, and rounds that are; the rest is done at once.
+#: States and rounds that have steps of their own; the rest is one step.
 MOST_SUBSET_STEPS, MOST_ROUNDS = 16, 8
 #: Members of a set that are named.
 _NAMED_MEMBERS = 5
@@ -33,7 +33,7 @@ _NAMED_MEMBERS = 5
 class CharacterLesson:
     """The steps of an expression over characters. strings: how many it has, in words.
 
-    alphabet: what an edit may write, None for a lesson without edits; edited_strings: how many strings there are then.
+    alphabet: the characters that an edit may write, None for a lesson without edits; edited_strings: as strings, then.
     """
 
     tree: Node
@@ -59,7 +59,7 @@ class CharacterLesson:
             key="tree",
             stage="tree",
             title="The expression as a tree",
-            happened="The expression was taken apart: each node of the tree is an operation on the nodes to its right.",
+            happened="The expression was parsed: each node of the tree is an operation on the nodes to its right.",
             look="Read it from the left: · puts its parts one after the other, | takes one of its branches, and the "
             "leaves are characters.",
             graph=graph,
@@ -73,11 +73,11 @@ class CharacterLesson:
             key="nfa",
             stage="nfa",
             title="A nondeterministic automaton",
-            happened="Each node became a small automaton with one way in and one way out, and the tree says how they "
-            "are put together (Thompson's construction).",
-            look="An arc marked ε reads nothing: where several leave a state, one has to guess which way to go."
+            happened="Each node became a small automaton with one way in and one way out, joined as in the tree "
+            "(Thompson's construction).",
+            look="An arc marked ε reads nothing: where several leave a state, the text does not say which to take."
             if silent
-            else "There is nothing to choose here, so no arc is marked ε, which would read nothing.",
+            else "Each state has one way on here, so no arc is marked ε (reads nothing).",
             graph=character_graph(automaton),
             sizes=self._sizes(automaton),
             arcs=tuple(ArcMark(arc.source, arc.target, EPSILON, "current", "Reads nothing.") for arc in silent),
@@ -85,41 +85,41 @@ class CharacterLesson:
 
     # -- subset construction -----------------------------------------------------------------------------------------
 
-    def _subset_steps(self, found: Determinized) -> Iterator[Step]:
-        automaton = found.automaton
+    def _subset_steps(self, subsets: Determinized) -> Iterator[Step]:
+        automaton = subsets.automaton
         shown = min(automaton.states, MOST_SUBSET_STEPS)
         for turn in range(shown):
-            yield self._subset_step(found, turn)
+            yield self._subset_step(subsets, turn)
         if shown < automaton.states:
             new = [arc for arc in automaton.arcs if arc.source >= shown]
             yield Step(
                 key="subset-rest",
                 stage="subset",
                 title=f"The other {automaton.states - shown} states",
-                happened=f"The remaining {automaton.states - shown} states were asked in the same way.",
-                look="No state has two arcs for one character any more, so there is nothing left to guess.",
+                happened=f"The remaining {automaton.states - shown} states got their arcs in the same way.",
+                look="No state has two arcs for one character: the next character always says which arc to take.",
                 graph=character_graph(automaton),
                 sizes=self._sizes(automaton),
-                states=_members(found, automaton.states),
+                states=_members(subsets, automaton.states),
                 arcs=tuple(ArcMark(arc.source, arc.target, label_of(arc.characters), "new") for arc in new),
             )
 
-    def _subset_step(self, found: Determinized, turn: int) -> Step:
-        """The step in which the state `turn` is asked where each character leads."""
-        whole = found.automaton
+    def _subset_step(self, subsets: Determinized, turn: int) -> Step:
+        """The step in which the state `turn` gets its arcs."""
+        whole = subsets.automaton
         arcs = tuple(arc for arc in whole.arcs if arc.source <= turn)
         known = 1 + max((max(arc.source, arc.target) for arc in arcs), default=0)
         part = CharacterAutomaton(known, frozenset(state for state in whole.finals if state < known), arcs)
         before = 1 + max((arc.target for arc in arcs if arc.source < turn), default=0)
         new = [arc for arc in arcs if arc.source == turn]
-        members = found.members[turn]
+        members = subsets.members[turn]
         names = ", ".join(map(str, members[:_NAMED_MEMBERS])) + (", …" if len(members) > _NAMED_MEMBERS else "")
         kinds = len(new)
         ways = "No character leads on" if not kinds else f"{kinds} {'way leads' if kinds == 1 else 'ways lead'} on"
         met = list(range(before, known))
         is_last = turn == whole.states - 1
         look = (
-            f"{ways}; the set was not met before, so it is the new state {met[0]}."
+            f"{ways}; the set is new, so it becomes state {met[0]}."
             if len(met) == 1
             else f"{ways}, to the new states {met[0]} {'and' if len(met) == 2 else 'to'} {met[-1]}."
             if met
@@ -127,20 +127,20 @@ class CharacterLesson:
             if new
             else f"{ways} from here."
         )
-        marks = {mark.state: mark for mark in _members(found, known)}
+        marks = {mark.state: mark for mark in _members(subsets, known)}
         for state in met:
             marks[state] = StateMark(state, "new", note=marks[state].note)
         marks[turn] = StateMark(turn, "current", note=marks[turn].note)
         return Step(
             key=f"subset-{turn}",
             stage="subset",
-            title="A deterministic automaton" if is_last else f"State {turn} is asked where it leads",
+            title="A deterministic automaton" if is_last else f"The arcs of state {turn}",
             happened=(
                 f"State {turn} stands for "
                 + (f"the state {names}" if len(members) == 1 else f"the {len(members)} states {names}")
-                + " of the nondeterministic automaton: all that the same text can lead to."
+                + " of the nondeterministic automaton: all states that one text can lead to."
             ),
-            look=look + (" No state is left to ask, and nothing is left to guess." if is_last else ""),
+            look=look + (" No state is left, and no state has two arcs for one character." if is_last else ""),
             graph=character_graph(part),
             sizes=self._sizes(part) if is_last else Sizes(part.states, len(part.arcs)),
             states=tuple(marks.values()),
@@ -149,25 +149,25 @@ class CharacterLesson:
 
     # -- minimisation --------------------------------------------------------------------------------------------------
 
-    def _minimal_steps(self, automaton: CharacterAutomaton, found: Minimised) -> Iterator[Step]:
-        rounds = found.rounds[:MOST_ROUNDS]
+    def _minimal_steps(self, automaton: CharacterAutomaton, minimal: Minimised) -> Iterator[Step]:
+        rounds = minimal.rounds[:MOST_ROUNDS]
         graph = character_graph(automaton)
         for number, groups in enumerate(rounds):
-            before = found.rounds[number - 1] if number else (0,) * automaton.states
-            yield self._round_step(graph, number, groups, before, is_last=number == len(found.rounds) - 1)
-        smallest = found.automaton
-        merged = [(state, members) for state, members in enumerate(found.merged) if len(members) > 1]
+            before = minimal.rounds[number - 1] if number else (0,) * automaton.states
+            yield self._round_step(graph, number, groups, before, is_last=number == len(minimal.rounds) - 1)
+        smallest = minimal.automaton
+        merged = [(state, members) for state, members in enumerate(minimal.merged) if len(members) > 1]
         gone = automaton.states - smallest.states
         yield Step(
             key="minimal",
             stage="minimal",
             title="The minimal automaton",
-            happened=f"States that no text can tell apart became one: {gone} fewer than before."
+            happened=f"States from which the same texts match became one: {gone} fewer than before."
             if gone
-            else "Every two states are told apart by some text, so the automaton was as small as can be already.",
+            else "From every two states different texts match, so the automaton was minimal already.",
             look="The marked states are the merged ones; their details name the states they were."
             if merged
-            else "This is the smallest deterministic automaton there is for these strings.",
+            else "This is the smallest deterministic automaton of these strings.",
             graph=character_graph(smallest),
             sizes=self._sizes(smallest),
             states=tuple(
@@ -180,7 +180,7 @@ class CharacterLesson:
         self, graph: Graph, number: int, groups: tuple[int, ...], before: tuple[int, ...], *, is_last: bool
     ) -> Step:
         count = len(set(groups) - {NOWHERE})
-        # What is new: the members of a group that broke off one which had been older.
+        # New: the members of a group that broke off an older one.
         oldest: dict[int, int] = {}
         for state, group in enumerate(groups):
             oldest.setdefault(before[state], group)
@@ -190,11 +190,11 @@ class CharacterLesson:
             key=f"minimal-{number}",
             stage="minimal",
             title="Which states are alike?" if not number else f"Round {number}: groups fall apart",
-            happened="Suppose all states are alike but for one thing: whether a match may end in them."
+            happened="At first there are two groups: the states in which a match may end, and the others."
             if not number
-            else "Where one character leads states of a group into different groups, or only some on, they differ.",
+            else "States of one group differ if a character leads them into different groups, or leads only some on.",
             look=(
-                f"There {'is 1 group' if count == 1 else f'are {count} groups'}; the letter of a state names its own."
+                f"There {'is 1 group' if count == 1 else f'are {count} groups'}; a state bears the letter of its group."
                 + (" Another round would find no difference." if is_last else "")
             ),
             graph=graph,
@@ -219,10 +219,10 @@ class CharacterLesson:
         yield Step(
             key="edits-floors",
             stage="edits",
-            title="A second floor, for when an edit was made",
-            happened="The automaton stands there twice, and each arc from the first copy to the second is an edit: it "
+            title="A second floor for edited strings",
+            happened="There are two copies of the automaton, and each arc from the first to the second is an edit: it "
             "leaves a character out (ε), replaces it, or puts one in.",
-            look=f"The {len(up)} marked arcs lead up, and none leads down: one edit is all there is to spend.",
+            look=f"The {len(up)} marked arcs lead up, and none leads down: a string has at most one edit.",
             graph=character_graph(floors),
             sizes=Sizes(floors.states, len(floors.arcs), self.edited_strings),
             states=tuple(
@@ -243,8 +243,7 @@ class CharacterLesson:
             stage="edits",
             title="All strings within one edit",
             happened=f"Subset construction and minimisation again: {edited.states} states where there were {states}.",
-            look=f"The strings as they were still go along the plain arcs; the {len(new)} marked arcs were added by "
-            "edits.",
+            look=f"The unedited strings go along the plain arcs; the {len(new)} marked arcs come from edits.",
             graph=character_graph(edited),
             sizes=Sizes(edited.states, len(edited.arcs), self.edited_strings),
             arcs=tuple(ArcMark(arc.source, arc.target, label_of(arc.characters), "new") for arc in new),
@@ -275,9 +274,9 @@ def byte_step(automaton: ByteAutomaton, strings: str) -> Step | None:
     )
 
 
-def _members(found: Determinized, known: int) -> tuple[StateMark, ...]:
+def _members(subsets: Determinized, known: int) -> tuple[StateMark, ...]:
     return tuple(
-        StateMark(state, note="Stands for {" + ", ".join(map(str, found.members[state])) + "}.")
+        StateMark(state, note="Stands for {" + ", ".join(map(str, subsets.members[state])) + "}.")
         for state in range(known)
     )
 

@@ -1,4 +1,4 @@
-"""A walk through an automaton, crossing by crossing: which ways there are, and how likely each is by which rule.
+"""A walk through an automaton, crossing by crossing: the ways on, and the probability of each by two rules.
 
     The, within one edit, at the start:      [everything else]   93 characters, 186 of 663 strings
                                              T                    1 character,  474 of 663 strings
@@ -6,8 +6,8 @@
 
     by strings    186/663   474/663   3/663         by edges    93/95   1/95   1/95
 
-The automaton is over bytes, a walk is told in characters (`engine.pictures.character_arcs`); by edges the bytes of a
-character are drawn one after the other, and what a character has is the product.
+The automaton is over bytes, a walk goes by characters (`engine.pictures.character_arcs`). By edges the bytes of a
+character are drawn one after the other, and the probability of the character is their product.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from engine.record import Record
 class Turn(Record):
     """One way on from a state: by the characters of an arc, or ("" and no target) to stop there.
 
-    count: how many characters; walks: how many strings that way leads to, exactly. by_strings, by_edges: probability of
-    the whole bundle. target: a state of the picture, None for one that is not drawn and for the stop.
+    count: of characters; walks: of strings on that way. by_strings, by_edges: probability of the whole bundle. target:
+    in the picture, None for a state that is not drawn and for the stop.
     """
 
     label: str
@@ -53,7 +53,7 @@ class Crossing(Record):
 
 @dataclass(frozen=True)
 class Walk(Record):
-    """One walk: its string, and for each character, and for the stop, the crossing and which turn is taken there."""
+    """One walk: its string; for each of its characters, and for the stop, the crossing and the turn taken."""
 
     text: str
     crossings: tuple[int, ...]
@@ -63,7 +63,7 @@ class Walk(Record):
 class Atlas:
     """The states between characters of a finite language, their ways on, and walks through them.
 
-    crossings: the states that were walked through so far. numbers: of the states that are drawn.
+    crossings: the states on walks so far. numbers: of the drawn states.
     """
 
     def __init__(self, automaton: ByteAutomaton, numbers: dict[int, int]) -> None:
@@ -123,12 +123,12 @@ class Atlas:
         return self._walks[state]
 
     def _coin(self, state: int) -> Fraction:
-        """What each way on from a state, and the stop, has by edges."""
+        """The probability by edges of each way on from a state, and of the stop."""
         legal = int(np.count_nonzero(self._automaton.transitions[state] >= 0))
         return Fraction(1, legal + int(self._automaton.final[state]))
 
     def _edges_from(self, state: int) -> Counter[int]:
-        """The states between characters that are next by edges, each with its probability."""
+        """The next states between characters, each with its probability by edges."""
         reached: Counter[int] = Counter()
         for target, share in self._bytes_from(state, Fraction(1)):
             reached[target] += share  # type: ignore[assignment]  # as above

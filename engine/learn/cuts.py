@@ -1,19 +1,19 @@
-"""Why a token stands in no encoding of the tokenizer's own.
+"""The reason why a token is in no canonical encoding.
 
-Of the ways to spell "The", SmolLM2's tokenizer takes one. It cuts a text into pre-tokens and merges inside each, the
+SmolLM2's tokenizer gives "The" one encoding. It cuts a text into pre-tokens and merges inside each, the
 merge of least rank first:
 
     T h e    merge 3: h + e -> he     T he    merge 252: T + he -> The     The
 
-So an arc that spells the h of "The" by itself is in no canonical encoding, and the reason has a name: the first merge
-that crosses a border of the arc's token. Three things can forbid a token in its place:
+So an arc that spells only the h of "The" is in no canonical encoding. The reason is the first merge that crosses a
+border of the arc's token. Three rules can forbid a token in its place:
 
-    boundary    the tokenizer cuts the text in the middle of it, as it cuts 1|9 when it takes every digit by itself
-    merge       a merge takes one of its ends and joins it with a neighbour
-    unmade      nothing crosses its ends, but the merges never put its pieces together
+    boundary    the tokenizer cuts the text in the middle of the token, as 1|9 where each digit is a pre-token
+    merge       a merge joins one of its ends with a neighbour
+    unmade      no merge crosses its ends, but the merges never join its pieces
 
-Whatever text an arc is on, one of the three holds or the arc is on the encoding of that text; so one example text tells
-the reason. For tokenizers that do not work in this way the reason is only what the tokenizer writes in its place.
+For any text through an arc, one of the three holds or the arc is on the canonical encoding of that text, so one example
+text gives the reason. For tokenizers of another kind the reason is only the encoding in its place.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.tokens.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an arc is cut. sentence: for people, plain text. rank: of the merge, to sort by; -1 without one."""
+    """The rule that cuts an arc. sentence: plain text. rank: of the merge, to sort by; -1 without one."""
 
     kind: Literal["boundary", "merge", "unmade", "other"]
     sentence: str
@@ -38,7 +38,7 @@ class Reason:
 
 
 class _Merge(NamedTuple):
-    """A merge as it was made: the bytes of a text from `begin` over `middle` to `end`."""
+    """A merge in a text: of its bytes from `begin` to `middle` with those to `end`."""
 
     rank: int
     begin: int
@@ -55,7 +55,7 @@ class CutReasons:
         self._boundaries = boundary_automaton(tokenizer.configuration.get("pre_tokenizer")) if self._tables else None
 
     def reason(self, text: str, begin: int, end: int) -> Reason:
-        """Why no encoding of `text` has a token for its bytes `begin` to `end`; of a text that has one: "other"."""
+        """The reason why the bytes `begin` to `end` are no token of the canonical encoding of `text`."""
         data = text.encode()
         token = f"“{visible_bytes(data[begin:end])}”"
         canonical = self._tokenizer.encode(text.removeprefix(" ") if self._tokenizer.drops_first_space else text)
@@ -64,7 +64,7 @@ class CutReasons:
         borders = sorted(set(range(len(data) + 1)) - {merge.middle for merge in merges})
         if not cuts or [data[low:high] for low, high in pairwise(borders)] != spelled:
             written = " · ".join(map(visible_bytes, spelled))
-            return Reason("other", f"The tokenizer itself writes {written}, without {token} in that place.")
+            return Reason("other", f"The tokenizer writes {written}, without {token} in that place.")
         for cut in cuts:
             if begin < cut < end:
                 left, right = visible_bytes(data[begin:cut]), visible_bytes(data[cut:end])
@@ -77,7 +77,7 @@ class CutReasons:
         return Reason("unmade", f"The merges never make {token} of its bytes: they leave {parts}.")
 
     def _run(self, text: str) -> tuple[list[int], list[_Merge]]:
-        """Where the text is cut, its end included, and the merges inside the pre-tokens; nothing if not known."""
+        """The cuts of the text, its end included, and the merges inside the pre-tokens; () and () if not known."""
         if self._tables is None or self._boundaries is None:
             return [], []
         spelled = self._tokenizer.vocabulary

@@ -1,8 +1,7 @@
 """The graphs of a lesson: of syntax trees, of automata over characters and bytes, of token arcs.
 
-The pictures of the Workbench (`engine.pictures.graphs`) show what is too large by leaving things out. A lesson is small
-and shows everything, also what those would not have: ε, a single byte, a token's shortcut beside the bytes it stands
-for.
+The pictures of the Workbench (`engine.pictures.graphs`) leave out what is too large. A lesson is small and shows
+everything: ε, single bytes, a token's shortcut beside the bytes that it spells.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def label_of(characters: Ranges) -> str:
 
 
 def graph_of(finals: Iterable[int], states: int, arcs: Sequence[GraphArc]) -> Graph:
-    """A graph in which nothing is left out."""
+    """A graph with every state and arc."""
     return Graph(0, tuple(sorted(finals)), states, tuple(arcs), (), states, len(arcs), "")
 
 
@@ -45,7 +44,7 @@ def character_graph(automaton: CharacterAutomaton) -> Graph:
 
 
 def byte_graph(automaton: ByteAutomaton) -> Graph:
-    """An automaton over bytes; those that are no character by themselves are written in hexadecimal."""
+    """An automaton over bytes; a byte that is no character is written in hexadecimal."""
     arcs = []
     for state in range(automaton.states):
         runs: dict[int, list[tuple[int, int]]] = {}
@@ -58,9 +57,9 @@ def byte_graph(automaton: ByteAutomaton) -> Graph:
                 known[-1] = (known[-1][0], byte)
             else:
                 known.append((byte, byte))
-        for target, found in runs.items():
-            count = sum(high - low + 1 for low, high in found)
-            arcs.append(GraphArc(state, target, _bytes_label(found), count, False))
+        for target, ranges in runs.items():
+            count = sum(high - low + 1 for low, high in ranges)
+            arcs.append(GraphArc(state, target, _bytes_label(ranges), count, False))
     return graph_of([state for state in range(automaton.states) if automaton.final[state]], automaton.states, arcs)
 
 
@@ -74,7 +73,7 @@ def _bytes_label(runs: Sequence[tuple[int, int]]) -> str:
 def token_arcs_graph(
     arcs: Iterable[TokenArc], finals: Iterable[int], states: int, tokenizer: Tokenizer
 ) -> tuple[Graph, dict[TokenArc, GraphArc]]:
-    """The graph of some token arcs, parallel ones under one label, and where each of them is drawn."""
+    """The graph of some token arcs, parallel ones under one label, and the drawn arc of each."""
     parallel: dict[tuple[int, int], list[int]] = {}
     for source, token, target in arcs:
         parallel.setdefault((source, target), []).append(token)
@@ -122,7 +121,7 @@ def _children(node: Node) -> tuple[Node, ...]:
 
 
 def _described(node: Node) -> tuple[str, str]:
-    """The name of a node in the picture, and what it means."""
+    """The name of a node in the picture, and its meaning."""
     match node:
         case Characters(ranges=ranges):
             label = characters_label(ranges) if ranges else "∅"

@@ -1,13 +1,12 @@
-"""In how many ways a text can be spelled in tokens.
+"""The number of encodings of a text, for every beginning of it.
 
-"cat" with the tokens c, a, t, ca, at and cat has four encodings: count, for every beginning, the sum over the tokens it
-may end with of the count of what comes before.
+"cat" with the tokens c, a, t, ca, at and cat has four encodings. The count of a beginning is the sum, over the tokens
+that it may end with, of the count of the text before the token.
 
     ""  1      "c"  1      "ca"  1 (c·a) + 1 (ca) = 2      "cat"  2 (..·t) + 1 (c·at) + 1 (cat) = 4
 
-If every piece of a text of n bytes were a token there would be 2^(n-1): each of the n - 1 places between two bytes is a
-border or is not. Vocabularies have few of the long pieces, so the growth is slower, and exponential all the same. (ReLM
-section 3.2.)
+A text of n bytes has at most 2^(n-1) encodings: each of the n - 1 places between two bytes is a border or not.
+Vocabularies have few of the long pieces, so the growth is slower, but still exponential. (ReLM section 3.2.)
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from engine.learn.steps import Growth
 from engine.pictures.labels import visible_bytes
 from engine.tokens.tokenizer import Tokenizer
 
-#: The longest text, in bytes: the numbers are to be read by people.
+#: The longest text, in bytes: people read the numbers.
 LONGEST_TEXT = 48
 
 

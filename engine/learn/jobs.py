@@ -1,9 +1,9 @@
-"""Lessons, encodings and random walks made in a child process: what anybody types may take for ever.
+"""Lessons, encodings and random walks made in a child process: an expression may take for ever.
 
     {"text": "the", "model": "smollm2-135m", "limits": {...}}   ->   {"answer": TextEncodings as JSON}
 
-A child keeps the tables of the tokenizers it has used. Each job raises what the function that it is named after raises,
-and `ModelError` for a model that is unknown or not allowed.
+A child keeps the tables of the tokenizers it has used. Each job raises what its function raises, and `ModelError` for a
+model that is unknown or not allowed.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def walk_job(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """What a new child does before its first job: the parser's tables, and those of the likely model's tokenizer."""
+    """Prepare a new child for its first job: the parser's tables, and those of the likely model's tokenizer."""
     compile.warm_up()
-    with contextlib.suppress(RelensError):  # whoever asks for that model gets the error
+    with contextlib.suppress(RelensError):  # a job with that model raises it
         if (name := likely_model()) is not None:
             lesson("a", tokenizer_for_page(name))

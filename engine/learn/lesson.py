@@ -3,11 +3,11 @@
     The ((cat)|(dog))    tree -> Thompson NFA -> subset construction, state by state -> minimisation, round by round
                          (-> within one edit) (-> bytes) -> shortcuts, token by token -> cuts, rule by rule
 
-Everything up to the minimal automaton is made here, over characters, by the constructions as textbooks have them. The
-automata of bytes and of tokens are the engine's own, and the steps between show how they come about. What the decoder
-cannot take takes a model to say: that is a study (`engine.studies.decoder_view`).
+Everything up to the minimal automaton is made here, over characters, by the constructions of textbooks. The automata of
+bytes and of tokens are the engine's own, and the steps between show how they are built. The arcs that a decoder cannot
+take depend on a model: that is a study (`engine.studies.decoder_view`).
 
-A lesson is to be looked at, so it is small: what grows beyond that ends the lesson early, with a sentence that says so.
+A lesson is drawn in full, so it is small: an automaton beyond its limits ends it early, with a sentence.
 Source: ReLM section 3 and appendix B.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def lesson_query(pattern: str, options: LessonOptions, encoding: Encoding = Encoding.ALL) -> Query:
-    """The query whose automata a lesson ends in."""
+    """The query whose automata are the last of a lesson."""
     return Query(pattern, encoding=encoding, edits=Edits(1) if options.edits else Edits())
 
 
@@ -60,7 +60,7 @@ def lesson(
     tree = parse_regex(pattern, limits)
     nondeterministic = thompson(tree)
     try:
-        determinized(nondeterministic)  # what is hostile is refused here, cheaply, before anything is compiled
+        determinized(nondeterministic)  # refuses a hostile expression cheaply, before it is compiled
     except LimitError as error:
         return _cut_short(pattern, tokenizer, options, CharacterLesson(tree, ""), error)
     plain = _compiled(lesson_query(pattern, replace(options, edits=False)), limits, compiler)
@@ -87,7 +87,7 @@ def lesson(
 def _cut_short(
     pattern: str, tokenizer: Tokenizer, options: LessonOptions, characters: CharacterLesson, error: LimitError
 ) -> Lesson:
-    """The lesson of an expression whose deterministic automaton is too large: what comes before it."""
+    """The lesson of an expression whose deterministic automaton is too large: the steps before it."""
     steps = []
     with contextlib.suppress(LimitError):
         for step in characters.steps():

@@ -1,4 +1,4 @@
-"""All token arcs of a small automaton, listed, so that paths through them can be counted and found.
+"""All token arcs of a small automaton in a list, to count paths and to find one through an arc.
 
 all encodings of `ab`:    0 --a--> 1 --b--> 2,  0 --ab--> 2        2 encodings; through 1 --b--> 2 goes "ab"
 """
@@ -12,13 +12,13 @@ from engine.learn.drawing import TokenArc
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.tokenizer import Tokenizer
 
-#: Token arcs that are listed at most.
+#: Most token arcs of a list.
 MOST_TOKEN_ARCS = 60_000
 
 
 @dataclass(frozen=True)
 class ListedArcs:
-    """All token arcs of an automaton breadth first, its final states, and how many states it has."""
+    """All token arcs of an automaton breadth first, its final states, and its number of states."""
 
     arcs: tuple[TokenArc, ...]
     finals: frozenset[int]
@@ -27,7 +27,7 @@ class ListedArcs:
 
     @classmethod
     def of(cls, automaton: TokenAutomaton) -> ListedArcs | None:
-        """Those of an automaton, explored from its start; None where there are too many."""
+        """The arcs of an automaton from its start; None where there are too many."""
         seen, waiting, arcs = {automaton.start}, [automaton.start], list[TokenArc]()
         for state in waiting:  # which grows meanwhile
             tokens = automaton.arcs(state).tokens.tolist()
@@ -43,10 +43,10 @@ class ListedArcs:
         )
 
     def encodings(self) -> int | None:
-        """How many paths lead to a final state; None where there is no end of them."""
+        """The number of paths to a final state; None for infinitely many."""
         leaving = self.by_source()
         counts: dict[int, int | None] = {}
-        # Depth first; None while a state is being counted: to come back to it then is to have found a cycle.
+        # Depth first. None while a state is being counted: an arc back to it closes a cycle.
         waiting = [self.start]
         while waiting:
             state = waiting[-1]
@@ -88,16 +88,16 @@ class ListedArcs:
 
 
 class Examples:
-    """For each arc a text that has it on one of its encodings, the one of fewest tokens."""
+    """For each arc an encoding of fewest tokens through it, as its text."""
 
-    def __init__(self, known: ListedArcs, tokenizer: Tokenizer) -> None:
+    def __init__(self, listed: ListedArcs, tokenizer: Tokenizer) -> None:
         self._spelled = [data or b"" for data in tokenizer.vocabulary.token_bytes]
-        forward = _nearest([known.start], [(source, token, target) for source, token, target in known.arcs])
-        backward = _nearest(sorted(known.finals), [(target, token, source) for source, token, target in known.arcs])
+        forward = _nearest([listed.start], listed.arcs)
+        backward = _nearest(sorted(listed.finals), [(target, token, source) for source, token, target in listed.arcs])
         self._before, self._after = forward, backward
 
     def through(self, arc: TokenArc) -> tuple[str, int, int]:
-        """The text, and where in its bytes the token of the arc begins and ends."""
+        """The text, and the begin and end of the arc's token in its bytes."""
         source, token, target = arc
         before: list[bytes] = []
         while (step := self._before[source]) is not None:
@@ -117,11 +117,11 @@ def _nearest(goals: Sequence[int], arcs: Sequence[TokenArc]) -> dict[int, tuple[
     leaving: dict[int, list[tuple[int, int]]] = {}
     for source, token, target in arcs:
         leaving.setdefault(source, []).append((token, target))
-    found: dict[int, tuple[int, int] | None] = dict.fromkeys(goals)
+    steps: dict[int, tuple[int, int] | None] = dict.fromkeys(goals)
     waiting = list(goals)
     for state in waiting:  # which grows meanwhile
         for token, target in leaving.get(state, []):
-            if target not in found:
-                found[target] = state, token
+            if target not in steps:
+                steps[target] = state, token
                 waiting.append(target)
-    return found
+    return steps

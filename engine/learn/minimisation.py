@@ -1,13 +1,13 @@
-"""Minimisation: states that no text can tell apart become one (Edward Moore, 1956).
+"""Minimisation: states from which the same texts match become one (Edward Moore, 1956).
 
-In the automaton of `cat|rat` the states after c and after r are two, but from both of them "at" leads to a match and
-nothing else does. Which states are alike is found by looking for differences:
+In the automaton of `cat|rat` the states after c and after r are two, but from both only "at" leads to a match. The
+search is for differences:
 
     round 0     two groups: states where a match may end, and the others
     round 1     a group falls apart where the same character leads its states into different groups
-    ...         until a round finds no difference any more
+    ...         until a round finds no difference
 
-Each group that is left is one state of the smallest automaton there is. A state from which no match can be reached
+Each of the last groups is one state of the minimal automaton. A state from which no match can be reached
 belongs to no group: its arcs lead nowhere.
 """
 
@@ -26,8 +26,8 @@ NOWHERE = -1
 class Minimised(NamedTuple):
     """rounds: the group of each state after each round, numbered by their first states; the last one is final.
 
-    automaton: the minimal one, numbered breadth first by the first character of its arcs. merged: which states each of
-    its states stands for.
+    automaton: the minimal one, numbered breadth first by the first character of its arcs. merged: the states that each
+    of its states stands for.
     """
 
     rounds: tuple[tuple[int, ...], ...]
@@ -36,7 +36,7 @@ class Minimised(NamedTuple):
 
 
 def minimised(automaton: CharacterAutomaton) -> Minimised:
-    """The minimal automaton of a deterministic one, with how it was found. Of an empty language: one state, no arc."""
+    """The minimal automaton of a deterministic one, with the rounds. Of an empty language: one state, no arc."""
     live = _live(automaton)
     classes = character_classes(sorted({arc.characters for arc in automaton.arcs}))
     table = [
@@ -61,8 +61,7 @@ def minimised(automaton: CharacterAutomaton) -> Minimised:
         rounds.append(finer)
     merged_automaton, order = _merged(automaton, classes, table, rounds[-1])
     merged = tuple(
-        tuple(state for state, group in enumerate(rounds[-1]) if group == wanted and group != NOWHERE)
-        for wanted in order
+        tuple(state for state, group in enumerate(rounds[-1]) if group == kept and group != NOWHERE) for kept in order
     )
     return Minimised(tuple(rounds), merged_automaton, merged)
 
@@ -71,10 +70,10 @@ def _live(automaton: CharacterAutomaton) -> frozenset[int]:
     """The states from which a match can be reached."""
     live = set(automaton.finals)
     while True:
-        found = {arc.source for arc in automaton.arcs if arc.target in live} - live
-        if not found:
+        new = {arc.source for arc in automaton.arcs if arc.target in live} - live
+        if not new:
             return frozenset(live)
-        live |= found
+        live |= new
 
 
 def _numbered(signatures: Sequence[object]) -> tuple[int, ...]:
@@ -88,20 +87,20 @@ def _numbered(signatures: Sequence[object]) -> tuple[int, ...]:
 def _merged(
     automaton: CharacterAutomaton, classes: tuple[Ranges, ...], table: list[list[int]], groups: tuple[int, ...]
 ) -> tuple[CharacterAutomaton, list[int]]:
-    """The automaton of the groups, and which group each of its states is."""
+    """The automaton of the groups, and the group of each of its states."""
     order = [groups[0]]
     arcs: list[Arc] = []
     for place, group in enumerate(order):  # which grows meanwhile
         if group == NOWHERE:
             break
         row = table[groups.index(group)]
-        found: dict[int, list[tuple[int, int]]] = {}
+        ranges: dict[int, list[tuple[int, int]]] = {}
         for characters, target in zip(classes, row, strict=True):
             if target != NOWHERE:
-                found.setdefault(groups[target], []).extend(characters)
-        for reached, there in found.items():
+                ranges.setdefault(groups[target], []).extend(characters)
+        for reached, label in ranges.items():
             if reached not in order:
                 order.append(reached)
-            arcs.append(Arc(place, order.index(reached), normalise(there)))
+            arcs.append(Arc(place, order.index(reached), normalise(label)))
     finals = frozenset(place for place, group in enumerate(order) if groups.index(group) in automaton.finals)
     return CharacterAutomaton(len(order), finals, tuple(arcs)), order

@@ -1,11 +1,11 @@
-"""All strings within one edit: the automaton stands on two floors, and an edit is the way up.
+"""All strings within one edit: the automaton has two floors, and an edit is the way up.
 
-    floor 0    0 --c--> 1 --a--> 2 --t--> 3          nothing edited yet
-    floor 1    4 --c--> 5 --a--> 6 --t--> 7          one edit made: nothing but the rest of the string is left
+    floor 0    0 --c--> 1 --a--> 2 --t--> 3          no edit yet
+    floor 1    4 --c--> 5 --a--> 6 --t--> 7          one edit made: only the rest of the string is left
 
     1 --ε--> 6             the a was left out
-    1 --any--> 6           another character stands in its place
-    1 --any--> 5           something was put in before it
+    1 --any--> 6           another character is in its place
+    1 --any--> 5           a character was put in before it
 
 Both floors end in matches. The result is nondeterministic, and goes through subset construction and minimisation
 again. (ReLM section 3.4; Levenshtein, 1965.) Edits are of characters, so this comes before the split into bytes.
@@ -18,7 +18,7 @@ from engine.learn.automata import SILENT, Arc, CharacterAutomaton
 
 
 def with_one_edit(automaton: CharacterAutomaton, alphabet: Ranges) -> CharacterAutomaton:
-    """Both floors of a deterministic automaton: state q upstairs is q + states. alphabet: what an edit may write."""
+    """Both floors of a deterministic automaton: state q upstairs is q + states. alphabet: of edits."""
     states = automaton.states
     pairs = dict.fromkeys((arc.source, arc.target) for arc in automaton.arcs)
     upstairs = [Arc(arc.source + states, arc.target + states, arc.characters) for arc in automaton.arcs]
@@ -33,7 +33,7 @@ def with_one_edit(automaton: CharacterAutomaton, alphabet: Ranges) -> CharacterA
 
 
 def arcs_of_originals(edited: CharacterAutomaton, original: CharacterAutomaton) -> set[tuple[int, int]]:
-    """Between which states of `edited` the strings of `original` go; both are deterministic."""
+    """The (source, target) of the arcs of `edited` on strings of `original`; both are deterministic."""
     walked: set[tuple[int, int]] = set()
     seen = {(0, 0)}
     waiting = [(0, 0)]

@@ -1,17 +1,17 @@
-"""Random walks through an automaton, with and without walk counts, and where the edits of their strings fall.
+"""Random walks through an automaton, with and without walk counts, and the places of the edits in their strings.
 
     The     663 strings within one edit
 
     by edges      at the start there are 95 ways on, and one is no edit: 94 of 95 walks are edited in the first place
     by strings    an arc counts for the strings behind it: 474 of the 663 are behind the T, and every place has a share
-    by tokens     a string counts for its encodings: the more ways there are to spell it, the likelier it is
+    by tokens     a string counts for its encodings: the more it has, the likelier it is
 
-Who walks by edges takes a wrong turn soon, and there is only one edit: nothing is ever changed at the end. Walk counts,
-w(q) = [q is final] + sum of w over the arcs of q, put that right (`engine.language.walks`). By tokens is counting walks
-in the automaton of tokens, which is right for encodings and not for strings.
+A walk by edges spends its one edit at the beginning, so the end of a string is never edited. Walk counts,
+w(q) = [q is final] + sum of w over the arcs of q, correct this (`engine.language.walks`). By tokens, walks are counted
+in the automaton of tokens: that is uniform over encodings, not over strings.
 
-The draws are the engine's own. Beside them stands what they tend to, which is not drawn at all: the language is small,
-so every string of it is listed, with its probability by each of the three rules and the place of its edit.
+The draws are the engine's own. Their exact distribution is computed without draws: the language is small, so every
+string is listed, with its probability by each of the three rules and the place of its edit.
 
 Source: ReLM appendix C (Figure 9).
 """
@@ -45,20 +45,20 @@ from engine.tokens.token_walks import token_walks, uniform_token_paths
 from engine.tokens.tokenizer import Tokenizer
 
 Rule = Literal["strings", "edges", "tokens"]
-#: The ways to draw, in the order in which they are compared.
+#: The rules in the order of their comparison.
 RULES: tuple[Rule, ...] = ("strings", "edges", "tokens")
 
 MOST_STRINGS, MOST_DRAWS, FOLLOWED = 12_000, 5_000, 12
-#: What stands for a string that is not edited, among the places of edits.
+#: The place of the edit in an unedited string.
 UNEDITED = -1
 _DRAWN_STATES = 60
 
 
 @dataclass(frozen=True)
 class Draws(Record):
-    """What one rule draws. positions: of the edit of each draw, in order, `UNEDITED` for none. exact: the probability
+    """The draws of one rule. positions: of the edit of each draw, in order, `UNEDITED` for none. exact: the probability
     of each position, the unedited strings first: exact[0] is theirs, exact[1 + p] that of position p.
-    walks: the first few, to be followed; of a rule over tokens there are none.
+    walks: the first few, to be followed; () of the rule over tokens.
     """
 
     rule: Rule
@@ -71,8 +71,8 @@ class Draws(Record):
 class RandomWalks(Record):
     """Draws from all strings within one edit of a pattern, by each rule.
 
-    strings: how many there are. encodings: how many token sequences spell them, in words. crossings: of the walks that
-    can be followed. graph: the automaton over characters, in which they go.
+    strings: their number; encodings: that of their token sequences, in words. crossings: of the walks to be followed.
+    graph: their automaton over characters.
     """
 
     pattern: str
@@ -108,8 +108,8 @@ def random_walks(
     count = count_strings(automaton)
     if count is None or count > MOST_STRINGS:
         raise LimitError(
-            f"Within one edit the pattern has {describe_count(count)} strings; for this comparison every one is listed,"
-            f" so there may be at most {MOST_STRINGS:,}.",
+            f"Within one edit the pattern has {describe_count(count)} strings; this comparison lists all strings, and"
+            f" lists at most {MOST_STRINGS:,}.",
             limit="strings",
         )
     place = _Places(Reader(query, language, limits), language)
@@ -154,8 +154,8 @@ def random_walks(
 
 
 def _listed(automaton: ByteAutomaton) -> list[tuple[str, Fraction]]:
-    """Every string of a finite language, and the probability with which a walk by edges finds it, exactly."""
-    found: list[tuple[str, Fraction]] = []
+    """Every string of a finite language, and its exact probability in a walk by edges."""
+    listed: list[tuple[str, Fraction]] = []
     rows = [[(byte, end) for byte, end in enumerate(row) if end >= 0] for row in automaton.transitions.tolist()]
     final = automaton.final.tolist()
     waiting = [(0, b"", Fraction(1))]
@@ -163,13 +163,13 @@ def _listed(automaton: ByteAutomaton) -> list[tuple[str, Fraction]]:
         state, read, reached = waiting.pop()
         each = reached / (len(rows[state]) + final[state])
         if final[state]:
-            found.append((read.decode(), each))
+            listed.append((read.decode(), each))
         waiting += [(end, read + bytes([byte]), each) for byte, end in rows[state]]
-    return found
+    return listed
 
 
 def _exact(places: Sequence[int], weights: Sequence[Fraction | int]) -> tuple[float, ...]:
-    """The probability of each place, from `UNEDITED` on, where each string has a weight."""
+    """The probability of each place, from `UNEDITED` on, by the weights of the strings."""
     totals: Counter[int] = Counter()
     for place, weight in zip(places, weights, strict=True):
         totals[place] += weight  # type: ignore[assignment]  # fractions are counted as whole numbers are
@@ -178,10 +178,10 @@ def _exact(places: Sequence[int], weights: Sequence[Fraction | int]) -> tuple[fl
 
 
 class _Places:
-    """Where the edit of a string is.
+    """The places of edits in strings.
 
-    Nearly all strings differ in the character that an edit writes. Characters that lead to the same states everywhere,
-    in the edited language and before, can stand for each other: a few hundred strings are read in place of thousands.
+    Nearly all strings differ only in the character that an edit writes. Characters with the same arcs everywhere, in
+    the edited language and in the original, are read as one: a few hundred strings in place of thousands.
     """
 
     def __init__(self, reader: Reader, language: Language) -> None:
@@ -198,7 +198,7 @@ class _Places:
 
 
 class _Spellings:
-    """In how many ways the tokens of an automaton of all encodings spell a text: the sum over those it begins with."""
+    """The number of encodings of a text by the tokens of an automaton: the sum over the tokens it begins with."""
 
     def __init__(self, paths: TokenAutomaton, longest: int, tokenizer: Tokenizer) -> None:
         used = np.unique(token_walks(paths, longest).tokens).tolist()

@@ -1,8 +1,9 @@
-"""What a lesson consists of: steps with two sentences and a picture, in which something is pointed out.
+"""The parts of a lesson: steps with two sentences and a picture with marks.
 
-A step shows a `Graph` as every picture of an automaton is shown. What to look at is told by marks: a state or an arc is
-"new", "cut", "current", ..., in the words that drawings know; a state may have a name in place of its number, and both
-may have a note for whoever asks.
+    Step(title="The arcs of state 2", happened="State 2 stands for ...", graph, states=(StateMark(2, "current"), ...))
+
+A mark says that a state or an arc is "new", "cut", "current", ..., the styles of drawings. A state may have a name in
+place of its number, and both may have a note, which the viewer shows on a click.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class LessonOptions(Record):
 
 @dataclass(frozen=True)
 class StateMark(Record):
-    """What a picture says of a state beyond its number."""
+    """The style, name and note of a state."""
 
     state: int
     style: Style = ""
@@ -49,7 +50,7 @@ class StateMark(Record):
 
 @dataclass(frozen=True)
 class ArcMark(Record):
-    """What a picture says of an arc, which is named by its ends and its label."""
+    """The style and note of an arc, which is named by its ends and its label."""
 
     source: int
     target: int
@@ -60,10 +61,10 @@ class ArcMark(Record):
 
 @dataclass(frozen=True)
 class Sizes(Record):
-    """Of the automaton of a step, drawn in full or not; None where it is made only as it is explored.
+    """The sizes of the automaton of a step, drawn in full or not; None where it is made only as it is explored.
 
-    arcs are counted as drawn, parallel ones as one, up to the step of the tokens; there each token is an arc. strings,
-    encodings: how many different ones it accepts, in words; "" where that is not the question.
+    arcs: as drawn, parallel ones as one, up to the step of the tokens; there each token is an arc. strings, encodings:
+    the number that it accepts, in words; "" where the step is about neither.
     """
 
     states: int | None
@@ -77,7 +78,7 @@ class Step(Record):
     """One operation, or one part of it.
 
     key: the same for the same step of the same pattern, such as "subset-3"; stage: a key of `STAGES`. happened: a
-    sentence that says what was done; look: one that says what to look at. All text is plain, for the page to escape.
+    sentence on the operation; look: one on the picture. All text is plain, for the page to escape.
     """
 
     key: str
@@ -93,10 +94,9 @@ class Step(Record):
 
 @dataclass(frozen=True)
 class Growth(Record):
-    """In how many ways the first `length` bytes of a text can be spelled in tokens, beside 2^(length - 1).
+    """The number of encodings of the first `length` bytes of a text; most: 2^(length - 1).
 
-    That is how many there would be if every piece of the text were a token: each of the places between two bytes is a
-    border or is not.
+    That would be their number if every piece of the text were a token: each place between two bytes is a border or not.
     """
 
     text: str

@@ -1,13 +1,13 @@
 """Subset construction: a deterministic automaton whose states are sets of states.
 
-Of the automaton of `(a|b)*b`, reading b leads to several states at once. So let a *set* of states be one state: all
+In the automaton of `(a|b)*b`, b leads to several states at once. So a *set* of states becomes one state: all states
 that a text can lead to.
 
     {0, 1, ...} --a--> {2, ...} --b--> {4, ..., 9}          final: every set with a final state in it
 
-Begin with what the start reaches silently; ask of each set where each kind of character leads; whatever set comes out
-that was not there before is a new state to be asked about. For n states there may be 2^n sets, mostly there are few.
-(Rabin and Scott, 1959.) Characters that no arc tells apart are one kind, so there are few to ask about.
+The first set is the start with its silent arcs. Each set gets an arc for each class of characters, and a set that is
+not there yet becomes a new state. n states can have 2^n sets, but mostly there are few. (Rabin and Scott, 1959.)
+Characters that are on the same arcs are one class, so there are few classes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MOST_STATES = 300
 
 
 class Determinized(NamedTuple):
-    """The deterministic automaton, in the order in which its states were met; members: which states each stands for.
+    """The deterministic automaton, its states in the order of discovery; members: the states of each set.
 
-    `automaton.arcs` has those of state 0 first, then those of state 1, as they are found when its turn comes.
+    `automaton.arcs` has those of state 0 first, then those of state 1, and so on.
     """
 
     automaton: CharacterAutomaton
@@ -41,16 +41,16 @@ def determinized(automaton: CharacterAutomaton, most_states: int = MOST_STATES) 
     arcs: list[Arc] = []
     for subset in subsets:  # which grows meanwhile
         leaving = [arc for state in sorted(subset) for arc in automaton.leaving[state] if arc.characters != SILENT]
-        found: dict[frozenset[int], list[tuple[int, int]]] = {}
+        ranges: dict[frozenset[int], list[tuple[int, int]]] = {}
         for characters in classes:
             ahead = frozenset(arc.target for arc in leaving if contains(arc.characters, characters))
             if ahead:
-                found.setdefault(automaton.closure(ahead), []).extend(characters)
-        for reached, characters_there in found.items():
+                ranges.setdefault(automaton.closure(ahead), []).extend(characters)
+        for reached, label in ranges.items():
             if reached not in numbers:
                 numbers[reached] = len(subsets)
                 subsets.append(reached)
-            arcs.append(Arc(numbers[subset], numbers[reached], normalise(characters_there)))
+            arcs.append(Arc(numbers[subset], numbers[reached], normalise(label)))
         if len(subsets) > most_states:
             raise LimitError(
                 f"The deterministic automaton of the pattern has more than {most_states} states, more than a lesson "

@@ -1,12 +1,11 @@
-"""All encodings of a text as a learner sees them: counted, drawn, and each token judged.
+"""All encodings of a text for a learner: their number, their lattice, and a sentence on each token.
 
     the     4 encodings, as many as 2^2         · --t--> t --h--> h --e--> e     every arc with a sentence: why it is
-            own: the (1820)                     ·  ----the------------> e        not the tokenizer's, or that it is
+            canonical: the (1820)               ·  ----the------------> e        not canonical, or that it is
 
-The lattice (`engine.tokens.token_lattice`) is drawn with its places as states. A state is named by the byte that was
-read last, so that the row of states reads as the text.
-
-A long text is counted whole, but only its beginning is drawn, because a picture of 200 places shows nothing.
+The places of the lattice (`engine.tokens.token_lattice`) are the states of the picture. A state is named by the byte
+before it, so the row of states reads as the text. Of a long text all encodings are counted, but only its beginning is
+drawn: a picture of 200 places shows nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from engine.tokens.refusals import Refusals
 from engine.tokens.token_lattice import TokenArc, TokenLattice, token_lattice
 from engine.tokens.tokenizer import Tokenizer
 
-#: Characters of a text that are drawn.
+#: Most characters that are drawn.
 DRAWN_CHARACTERS = 40
-#: Encodings that are written out.
+#: Most encodings that are written out.
 WRITTEN_OUT = 12
 
 
@@ -37,7 +36,7 @@ class Piece(Record):
 
 @dataclass(frozen=True)
 class DrawnArc(Record):
-    """What is known of the arc in the same place of the graph. why: why it is not canonical, "" where it is."""
+    """The arc in the same place of the graph. why: the reason why it is not canonical, "" where it is."""
 
     is_canonical: bool
     why: str
@@ -47,10 +46,9 @@ class DrawnArc(Record):
 class TextEncodings(Record):
     """The encodings of one text by one tokenizer.
 
-    count: how many, exactly; at_most: 2^(n-1) of its n bytes. canonical: the tokenizer's own encoding, () where it
-    spells something else than the text. fewest: those with the fewest tokens, fewest first. graph: the lattice, of
-    `drawn_characters` of the text; names: of its states, in their order; arcs: of its arcs, in theirs. cuts: the states
-    at which the pre-tokenizer cuts, as far as that is known.
+    count: their number; at_most: 2^(n-1) for n bytes. canonical: () where the tokenizer changes the text. fewest: those
+    with the fewest tokens, fewest first. graph: the lattice of the first `drawn_characters`; names: of its states, in
+    order; arcs: of its arcs, in order. cuts: the states at which the pre-tokenizer cuts, () if not known.
     """
 
     text: str
@@ -73,15 +71,15 @@ def text_encodings(text: str, tokenizer: Tokenizer, drawn_characters: int = DRAW
     drawn = lattice if len(text) <= drawn_characters else token_lattice(text[:drawn_characters], tokenizer)
     refusals = Refusals(drawn, tokenizer)
     graph, arcs = _graph(drawn, refusals, tokenizer, _note(text, drawn_characters))
-    own = set(lattice.canonical_path)
+    canonical = set(lattice.canonical_path)
     return TextEncodings(
         text=text,
         characters=len(text),
         bytes=len(lattice.spelled),
         count=lattice.count,
         at_most=lattice.at_most,
-        canonical=_pieces(lattice, lattice.canonical or (), own, tokenizer),
-        fewest=tuple(_pieces(lattice, tokens, own, tokenizer) for tokens in lattice.fewest(WRITTEN_OUT)),
+        canonical=_pieces(lattice, lattice.canonical or (), canonical, tokenizer),
+        fewest=tuple(_pieces(lattice, tokens, canonical, tokenizer) for tokens in lattice.fewest(WRITTEN_OUT)),
         graph=graph,
         drawn_characters=len(drawn.text),
         names=_names(drawn.data),
@@ -99,8 +97,8 @@ def _note(text: str, drawn_characters: int) -> str:
 def _graph(
     lattice: TokenLattice, refusals: Refusals, tokenizer: Tokenizer, note: str
 ) -> tuple[Graph, tuple[DrawnArc, ...]]:
-    """The picture, with the tokens of equal spelling as one arc."""
-    own = set(lattice.canonical_path)
+    """The picture; tokens with the same bytes are one arc."""
+    canonical = set(lattice.canonical_path)
     bundles: dict[tuple[int, int], list[TokenArc]] = {}
     for arc in lattice.arcs:
         bundles.setdefault((arc.source, arc.target), []).append(arc)
@@ -108,7 +106,7 @@ def _graph(
     for (source, target), arcs in bundles.items():
         label = tokens_label([arc.token for arc in arcs], tokenizer)
         graph_arcs.append(GraphArc(source, target, label, len(arcs), False))
-        is_canonical = any(arc in own for arc in arcs)
+        is_canonical = any(arc in canonical for arc in arcs)
         drawn.append(DrawnArc(is_canonical, "" if is_canonical else refusals.sentence(arcs[0])))
     end = len(lattice.spelled)
     graph = Graph(
@@ -138,12 +136,12 @@ def _names(data: bytes) -> tuple[str, ...]:
 
 
 def _pieces(
-    lattice: TokenLattice, tokens: tuple[int, ...], own: set[TokenArc], tokenizer: Tokenizer
+    lattice: TokenLattice, tokens: tuple[int, ...], canonical: set[TokenArc], tokenizer: Tokenizer
 ) -> tuple[Piece, ...]:
     ends = {(arc.source, arc.token): arc for arc in lattice.arcs}
     pieces, place = [], 0
     for token in tokens:
         arc = ends[place, token]
-        pieces.append(Piece(token, token_label(token, tokenizer), arc in own))
+        pieces.append(Piece(token, token_label(token, tokenizer), arc in canonical))
         place = arc.target
     return tuple(pieces)

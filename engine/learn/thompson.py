@@ -10,9 +10,9 @@ r"""Ken Thompson's construction: every part of an expression becomes a small aut
     ab       the way out of a is the way in of b
 
 `a+` is a* without the arc that passes by, `a?` without the one that goes round. Counts are written out: `a{2,4}` is
-aaa?a?. No arc leads into a way in from within its part, and none leaves a way out, so parts can be put together
-without a thought about what is inside. (Thompson, "Regular expression search algorithm", 1968; with concatenation as in
-Aho, Lam, Sethi and Ullman, section 3.7.) The engine's own construction saves the silent arcs that nobody needs.
+aaa?a?. Within a part no arc leads to its way in or leaves its way out, so any parts can be joined. (Thompson,
+"Regular expression search algorithm", 1968; with concatenation as in Aho, Lam, Sethi and Ullman, section 3.7.) The
+engine's construction leaves out needless silent arcs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_POSITIONS = 60
 
 
 def positions(node: Node) -> int:
-    """How many characters, or empty places, the expression has with its counts written out; at least 1."""
+    """The characters, or empty places, of the expression with its counts written out; at least 1."""
     match node:
         case Concatenation(items=items):
             return max(1, sum(map(positions, items)))

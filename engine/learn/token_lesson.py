@@ -1,14 +1,14 @@
-"""The steps from bytes to tokens: shortcuts first, then the cuts that leave the tokenizer's own encodings.
+"""The steps from bytes to tokens: shortcuts first, then the cuts that leave the canonical encodings.
 
-All encodings (ReLM section 3.2 and appendix B). Every byte that is a token is an arc already. Then one token after the
-other, in the order of their numbers, which is about that of how common they are: wherever its bytes can be walked, an
-arc leads from the beginning of the walk to its end.
+All encodings (ReLM section 3.2 and appendix B). Every byte that is a token is an arc already. Then come the other
+tokens by number, the common ones first: wherever the bytes of a token can be walked, an arc leads from the beginning of
+the walk to its end.
 
     0 --T--> 1 --h--> 2 --e--> 3      and he:  1 --he--> 3      and The:  0 --The--> 3
 
-Canonical encodings. Of these paths the tokenizer takes one for each string; arcs that are on none of them are cut, and
-why is told by the rule that forbids them (`engine.learn.cuts`). States may still have to be told apart by
-their last token, so the automaton of canonical encodings is drawn by itself at the end.
+Canonical encodings. One path of each string is canonical; arcs on none of these are cut, each with the rule that
+forbids it (`engine.learn.cuts`). A state may still need to be split by the token before it, so the automaton of
+canonical encodings is drawn by itself at the end.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.compiled import counted
 from engine.tokens.tokenizer import Tokenizer
 
-#: Tokens that get a step of their own, and rules that do; what comes after them is done at once.
+#: Tokens and rules that have steps of their own; the rest is one step.
 MOST_TOKEN_STEPS, MOST_CUT_STEPS = 24, 16
-#: Arcs, parallel ones as one, that a lesson draws without leaving any out.
+#: Most arcs, parallel ones as one, of a full drawing.
 MOST_DRAWN_ARCS = 400
-#: Token arcs of which each gets its reason.
+#: Most token arcs with a reason each.
 MOST_EXPLAINED_ARCS = 3_000
 
 
@@ -43,34 +43,34 @@ class TokenLesson:
 
     def steps(self) -> Iterator[Step]:
         """All of them."""
-        known = self._all
-        if known is None or len({(source, target) for source, _, target in known.arcs}) > MOST_DRAWN_ARCS:
+        listed = self._all
+        if listed is None or len({(source, target) for source, _, target in listed.arcs}) > MOST_DRAWN_ARCS:
             yield self._at_once("tokens", "All encodings", self._automata[0])
             yield self._at_once("canonical", "Canonical encodings", self._automata[1])
             return
-        yield from self._shortcuts(known)
-        is_small = len(known.arcs) <= MOST_EXPLAINED_ARCS and not self._automata[1].needs_confirmation
+        yield from self._shortcuts(listed)
+        is_small = len(listed.arcs) <= MOST_EXPLAINED_ARCS and not self._automata[1].needs_confirmation
         if self._canonical is None or len(self._canonical.arcs) > MOST_DRAWN_ARCS or not is_small:
             yield self._at_once("canonical", "Canonical encodings", self._automata[1])
             return
-        yield from self._cuts(known, self._canonical)
+        yield from self._cuts(listed, self._canonical)
 
     # -- all encodings ---------------------------------------------------------------------------------------------
 
-    def _shortcuts(self, known: ListedArcs) -> Iterator[Step]:
+    def _shortcuts(self, listed: ListedArcs) -> Iterator[Step]:
         spelled = self._tokenizer.vocabulary
-        single = [arc for arc in known.arcs if len(spelled[arc[1]] or b"") == 1]
+        single = [arc for arc in listed.arcs if len(spelled[arc[1]] or b"") == 1]
         longer: dict[int, list[TokenArc]] = {}
-        for arc in sorted(set(known.arcs) - set(single), key=lambda arc: arc[1]):
+        for arc in sorted(set(listed.arcs) - set(single), key=lambda arc: arc[1]):
             longer.setdefault(arc[1], []).append(arc)
         yield self._step(
             "tokens",
             "tokens-bytes",
             "Every byte that is a token",
-            f"The model reads tokens, of which it knows {len(spelled):,}; the bytes among them are arcs already.",
+            f"The model reads tokens and has {len(spelled):,}; those of one byte are arcs already.",
             "Compare with the automaton before: the states are the same, and each arc now bears a token of the model.",
             single,
-            known,
+            listed,
         )
         done = list(single)
         one_by_one = list(longer)[:MOST_TOKEN_STEPS]
@@ -86,10 +86,10 @@ class TokenLesson:
                 f"A shortcut for {name}",
                 f"Token {token:,} spells {name}, and its {length} bytes can be walked from {places}: an arc takes them "
                 "in one stride.",
-                "Follow the new arc, then the short ones beside it: they read the same text, so whatever string passes "
-                "here can be spelled in more ways.",
+                "The new arc and the short ones beside it read the same text, so each string that passes here has more "
+                "encodings.",
                 done,
-                known,
+                listed,
                 dict.fromkeys(new, "new"),
             )
         rest = [arc for arcs in longer.values() for arc in arcs]
@@ -98,20 +98,20 @@ class TokenLesson:
                 "tokens",
                 "tokens-rest",
                 f"All other shortcuts: {len(longer):,} tokens",
-                f"The same is done with the {len(longer):,} other tokens of more than one byte that can be walked "
-                "somewhere.",
+                f"The {len(longer):,} other tokens of more than one byte that can be walked get their arcs in the same "
+                "way.",
                 "Tokens between the same two states share an arc here. This is the automaton of all encodings.",
                 [*done, *rest],
-                known,
+                listed,
                 dict.fromkeys(rest, "new"),
             )
 
     # -- canonical encodings ---------------------------------------------------------------------------------------
 
-    def _cuts(self, known: ListedArcs, canonical: ListedArcs) -> Iterator[Step]:
+    def _cuts(self, listed: ListedArcs, canonical: ListedArcs) -> Iterator[Step]:
         used = self._used_arcs()
-        unused = [arc for arc in known.arcs if arc not in used]
-        examples = Examples(known, self._tokenizer)
+        unused = [arc for arc in listed.arcs if arc not in used]
+        examples = Examples(listed, self._tokenizer)
         reasons = CutReasons(self._tokenizer)
         grouped: dict[Reason, list[TokenArc]] = {}
         for arc in unused:
@@ -131,11 +131,11 @@ class TokenLesson:
                 reason.sentence,
                 f"So the tokenizer never writes {few} where the marked {'arc is' if len(new) == 1 else 'arcs are'}; "
                 "arcs cut before are pale.",
-                known.arcs,
-                known,
+                listed.arcs,
+                listed,
                 {**dict.fromkeys(cut, "muted"), **dict.fromkeys(new, "cut")},
                 notes,
-                remaining=len(known.arcs) - len(cut) - len(new),
+                remaining=len(listed.arcs) - len(cut) - len(new),
             )
             cut |= dict.fromkeys(new, "cut")
         if len(order) > MOST_CUT_STEPS:
@@ -146,9 +146,9 @@ class TokenLesson:
                 "canonical-rest",
                 "All other cuts",
                 f"{len(order) - MOST_CUT_STEPS:,} more rules of the tokenizer cut {len(new):,} more arcs.",
-                "The details of each marked arc say which rule it was.",
-                known.arcs,
-                known,
+                "The details of each marked arc name its rule.",
+                listed.arcs,
+                listed,
                 {**dict.fromkeys(cut, "muted"), **dict.fromkeys(new, "cut")},
                 notes,
                 remaining=len(used),
@@ -160,9 +160,9 @@ class TokenLesson:
             key="canonical",
             stage="canonical",
             title="The automaton of canonical encodings",
-            happened="What is left spells every string once, as the tokenizer does; states without a way in are gone.",
-            look="Every path from the start to a match is the tokenizer's own way to write a string."
-            + (" Some states are there twice: what may follow depends on the token before." if split else ""),
+            happened="The arcs left spell every string once, as the tokenizer does; states without a way in are gone.",
+            look="Every path from the start to a match is the canonical encoding of a string."
+            + (" Some states are there twice: the next token depends on the one before." if split else ""),
             graph=graph,
             sizes=Sizes(canonical.states, len(canonical.arcs), "", _counted(canonical)),
             arcs=tuple(
@@ -197,16 +197,18 @@ class TokenLesson:
         happened: str,
         look: str,
         arcs: Sequence[TokenArc],
-        known: ListedArcs,
+        listed: ListedArcs,
         styles: dict[TokenArc, Style] | None = None,
         notes: dict[TokenArc, str] | None = None,
         remaining: int | None = None,
     ) -> Step:
-        graph, place = token_arcs_graph(arcs, known.finals, known.numbers, self._tokenizer)
-        shown = ListedArcs(tuple(arcs), known.finals, known.states, known.start)
+        graph, place = token_arcs_graph(arcs, listed.finals, listed.numbers, self._tokenizer)
+        shown = ListedArcs(tuple(arcs), listed.finals, listed.states, listed.start)
         if remaining is not None:
             gone = styles or {}
-            shown = ListedArcs(tuple(arc for arc in arcs if arc not in gone), known.finals, known.states, known.start)
+            shown = ListedArcs(
+                tuple(arc for arc in arcs if arc not in gone), listed.finals, listed.states, listed.start
+            )
         return Step(
             key=key,
             stage=stage,
@@ -214,27 +216,27 @@ class TokenLesson:
             happened=happened,
             look=look,
             graph=graph,
-            sizes=Sizes(known.states, len(arcs) if remaining is None else remaining, "", _counted(shown)),
+            sizes=Sizes(listed.states, len(arcs) if remaining is None else remaining, "", _counted(shown)),
             arcs=_marks(place, styles or {}, notes or {}),
         )
 
     def _at_once(self, stage: str, title: str, automaton: TokenAutomaton) -> Step:
-        """One step with a picture that leaves things out, for what is too large to go through."""
+        """One step with a partial picture, for an automaton that is too large for single steps."""
         graph = token_graph(automaton, self._tokenizer)
         states, arcs = automaton.states, automaton.arc_count
         if states is None:
             states, arcs = counted(automaton)
         happened = (
-            "Every token of the model that can be walked somewhere becomes an arc."
+            "Every token of the model that can be walked becomes an arc."
             if stage == "tokens"
-            else "The tokenizer writes each string in one way; every other way to spell it is cut."
+            else "Each string has one canonical encoding; all others are cut."
         )
         return Step(
             key=stage,
             stage=stage,
             title=title,
             happened=happened,
-            look="There are too many arcs to go through one by one; the nearest to the start are drawn.",
+            look="There are too many arcs for single steps; the nearest to the start are drawn.",
             graph=graph,
             sizes=Sizes(states, arcs),
         )
@@ -257,15 +259,15 @@ def _counted(arcs: ListedArcs) -> str:
 def _marks(
     place: dict[TokenArc, GraphArc], styles: dict[TokenArc, Style], notes: dict[TokenArc, str]
 ) -> tuple[ArcMark, ...]:
-    """Marks of drawn arcs; where several tokens share one, what holds for any of them is told, cuts only of all."""
+    """Marks of drawn arcs. Tokens that share one: it is new if any is, and cut only if all are."""
     together: dict[GraphArc, list[TokenArc]] = {}
     for arc, drawn in place.items():
         together.setdefault(drawn, []).append(arc)
     marks = []
     for drawn, arcs in together.items():
-        found = {styles.get(arc, "") for arc in arcs}
-        style: Style = next((known for known in _STRONGEST_FIRST if known in found), "")
-        if style in ("cut", "muted") and "" in found:  # what is left of the arc can still be taken
+        own = {styles.get(arc, "") for arc in arcs}
+        style: Style = next((each for each in _STRONGEST_FIRST if each in own), "")
+        if style in ("cut", "muted") and "" in own:  # the rest of the arc can still be taken
             style = ""
         texts = dict.fromkeys(notes[arc] for arc in arcs if arc in notes)
         note = " ".join(list(texts)[:3]) + (" …" if len(texts) > 3 else "")

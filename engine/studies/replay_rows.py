@@ -70,7 +70,7 @@ class CutToken(Record):
 class ExpandedPath(Record):
     """A path that the model scored, and its result: the likeliest children and cut tokens, and how many there are.
 
-    why: as in `engine.traversal.recording.Asked`. cost: None where the rule cut the path itself. legal: tokens that the
+    why: as in `engine.traversal.recording`. cost: None where the rule cut the path itself. legal: tokens that the
     automaton allows. more: whether there are children beyond those counted.
     """
 

@@ -1,4 +1,4 @@
-"""What tests of lessons share: patterns, and whether two automata are one, each state being a state of the other."""
+"""Patterns of the lessons' tests, and whether an automaton over characters is the same as one over bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from engine.language.automaton import ByteAutomaton
 from engine.language.character_steps import CharacterSteps
 from engine.learn.automata import CharacterAutomaton
 
-#: Patterns whose lessons go through everything that there is.
+#: Patterns whose lessons together have every kind of step.
 PATTERNS = [
     "The ((cat)|(dog))",
     "(a|b)*abb",

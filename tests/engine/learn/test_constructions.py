@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given, settings
@@ -27,8 +28,8 @@ from tests.examples import examples
 SMALL = [pattern for pattern in SUPPORTED if positions(parse_regex(pattern)) <= MOST_POSITIONS]
 
 
-def tried(pattern: str, seed: int = 0) -> list[str]:
-    """Strings to try on a pattern: some that match, some that nearly do, some of all kinds."""
+def texts_for(pattern: str, seed: int = 0) -> list[str]:
+    """Strings for a pattern: some match, some nearly match, some are of all kinds."""
     source = random.Random(seed)
     texts = source.sample(STRINGS, 25)
     for _ in range(12):
@@ -50,8 +51,8 @@ def all_three(pattern: str) -> list[CharacterAutomaton]:
 
 
 @pytest.mark.parametrize("pattern", SMALL)
-def test_every_supported_pattern_means_what_re_says(pattern):
-    texts = tried(pattern)
+def test_every_supported_pattern_means_the_same_in_re(pattern):
+    texts = texts_for(pattern)
     for automaton in all_three(pattern):
         assert disagreements(automaton, pattern, texts) == []
 
@@ -60,7 +61,7 @@ def test_every_supported_pattern_means_what_re_says(pattern):
 @given(patterns, st.integers(0, 2**30))
 def test_all_three_automata_agree_with_re_on_generated_patterns(pattern, seed):
     assume(positions(parse_regex(pattern)) <= MOST_POSITIONS)
-    texts = tried(pattern, seed)
+    texts = texts_for(pattern, seed)
     for automaton in all_three(pattern):
         assert disagreements(automaton, pattern, texts) == []
 
@@ -107,26 +108,26 @@ class TestThompson:
         assert positions(parse_regex(pattern)) == size
 
     @pytest.mark.parametrize("pattern", ["a{61}", "((a{99999}){99999}){99999}", "(" * 60 + "a" + "{4000000})" * 60])
-    def test_what_is_too_large_is_refused_before_it_is_built(self, pattern):
+    def test_a_large_expression_is_refused_before_it_is_built(self, pattern):
         with pytest.raises(LimitError, match="a lesson shows at most 60") as raised:
             thompson(parse_regex(pattern))
         assert raised.value.limit == "lesson_positions"
 
 
 class TestSubset:
-    def test_each_state_stands_for_all_that_a_text_leads_to(self):
+    def test_each_state_stands_for_all_states_after_a_text(self):
         for pattern in PATTERNS:
             first = thompson(parse_regex(pattern))
-            found = determinized(first)
-            assert is_deterministic(found.automaton)
-            assert not is_deterministic(with_one_edit(found.automaton, ((97, 122),)))
-            for text in tried(pattern):
+            subsets = determinized(first)
+            assert is_deterministic(subsets.automaton)
+            assert not is_deterministic(with_one_edit(subsets.automaton, ((97, 122),)))
+            for text in texts_for(pattern):
                 states, state = first.closure([0]), {0}
                 for character in text:
-                    states, state = first.step(states, character), found.automaton.step(state, character)
+                    states, state = first.step(states, character), subsets.automaton.step(state, character)
                 assert bool(states) == bool(state)
                 for only in state:
-                    assert found.members[only] == tuple(sorted(states))
+                    assert subsets.members[only] == tuple(sorted(states))
 
     def test_exponential_growth_ends_in_a_sentence(self):
         with pytest.raises(LimitError, match="more than 300 states") as raised:
@@ -138,16 +139,16 @@ class TestSubset:
 class TestMinimisation:
     def test_rounds_only_ever_split_and_end_in_the_states_of_the_minimal_automaton(self):
         for pattern in PATTERNS:
-            found = minimised(determinized(thompson(parse_regex(pattern))).automaton)
-            for before, after in zip(found.rounds, found.rounds[1:], strict=False):
+            minimal = minimised(determinized(thompson(parse_regex(pattern))).automaton)
+            for before, after in pairwise(minimal.rounds):
                 assert len(set(zip(before, after, strict=True))) == len(set(after)) > len(set(before))
-            assert len(set(found.rounds[-1]) - {NOWHERE}) == found.automaton.states == len(found.merged)
+            assert len(set(minimal.rounds[-1]) - {NOWHERE}) == minimal.automaton.states == len(minimal.merged)
 
     def test_a_state_without_a_way_to_a_match_is_gone(self):
         a, b = ((97, 97),), ((98, 98),)
         automaton = CharacterAutomaton(3, frozenset([1]), (Arc(0, 1, a), Arc(0, 2, b), Arc(2, 2, a)))
-        found = minimised(automaton)
-        assert (found.automaton.states, found.merged, found.rounds[-1][2]) == (2, ((0,), (1,)), NOWHERE)
+        minimal = minimised(automaton)
+        assert (minimal.automaton.states, minimal.merged, minimal.rounds[-1][2]) == (2, ((0,), (1,)), NOWHERE)
 
     def test_an_empty_language_is_one_state(self):
         assert minimised(CharacterAutomaton(2, frozenset(), (Arc(0, 1, ((97, 97),)),))).automaton.arcs == ()

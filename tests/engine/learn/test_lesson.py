@@ -1,4 +1,4 @@
-"""Whole lessons: what each picture shows, against the engine's automata, the tokenizer itself and brute force."""
+"""Whole lessons: each picture against the engine's automata, the tokenizer and brute force."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from tests.engine.learn.languages import PATTERNS
 EDITED = LessonOptions(edits=True)
 
 
-def step(found: Lesson, key: str):
-    (wanted,) = [step for step in found.steps if step.key == key]
-    return wanted
+def step(made: Lesson, key: str):
+    (only,) = [step for step in made.steps if step.key == key]
+    return only
 
 
-def last(found: Lesson, stage: str):
-    return [step for step in found.steps if step.stage == stage][-1]
+def last(made: Lesson, stage: str):
+    return [step for step in made.steps if step.stage == stage][-1]
 
 
 def arcs_of(automaton, tokenizer):
     """(source, label, target) of a token automaton, parallel arcs under one label, and its states breadth first."""
-    order, found = [automaton.start], []
+    order, arcs = [automaton.start], []
     for state in order:  # which grows meanwhile
         parallel = {}
         tokens = automaton.arcs(state).tokens.tolist()
         for token, target in zip(tokens, automaton.destinations(state).tolist(), strict=True):
             parallel.setdefault(target, []).append(token)
-        found += [(state, tokens_label(sorted(each), tokenizer), target) for target, each in parallel.items()]
+        arcs += [(state, tokens_label(sorted(each), tokenizer), target) for target, each in parallel.items()]
         order += [target for target in parallel if target not in order]
-    return found, order
+    return arcs, order
 
 
 def drawn_arcs(graph):
@@ -88,29 +88,29 @@ def pattern(request):
 
 class TestLastSteps:
     def test_are_the_engines_automata_arc_by_arc(self, pattern, byte_tokenizer):
-        found = lesson(pattern, byte_tokenizer)
+        made = lesson(pattern, byte_tokenizer)
         automaton = compile_regex(pattern)
         for stage, encoding in (("tokens", Encoding.ALL), ("canonical", Encoding.CANONICAL)):
             engines = token_automaton(automaton, byte_tokenizer, encoding, Limits())
-            assert is_isomorphic(last(found, stage).graph, engines, byte_tokenizer), stage
+            assert is_isomorphic(last(made, stage).graph, engines, byte_tokenizer), stage
 
     @pytest.mark.parametrize("pattern", ["The ((cat)|(dog))", "caf(é|e)s?", "I'm (sure|fine)", "cab|ab"])
     def test_are_those_of_a_compiled_query(self, pattern, byte_tokenizer):
-        found = lesson(pattern, byte_tokenizer)
+        made = lesson(pattern, byte_tokenizer)
         for stage, encoding in (("tokens", Encoding.ALL), ("canonical", Encoding.CANONICAL)):
             query = lesson_query(pattern, LessonOptions(), encoding)
             compiled = compile_query(query, byte_tokenizer)
-            assert is_isomorphic(last(found, stage).graph, compiled.automaton, byte_tokenizer)
+            assert is_isomorphic(last(made, stage).graph, compiled.automaton, byte_tokenizer)
         others = compile_query(lesson_query(pattern, LessonOptions()), byte_tokenizer).automaton
-        assert not is_isomorphic(last(found, "canonical").graph, others, byte_tokenizer)
+        assert not is_isomorphic(last(made, "canonical").graph, others, byte_tokenizer)
 
     def test_within_one_edit(self, byte_tokenizer):
-        found = lesson("cab", byte_tokenizer, LessonOptions(edits=True))
+        made = lesson("cab", byte_tokenizer, LessonOptions(edits=True))
         compiled = compile_query(lesson_query("cab", EDITED), byte_tokenizer)
-        marked = last(found, "tokens")
+        marked = last(made, "tokens")
         assert marked.sizes.states == compiled.sizes.token_states
         assert marked.sizes.arcs == compiled.sizes.token_arcs
-        assert last(found, "edits").sizes.strings == f"{compiled.sizes.strings:,}"
+        assert last(made, "edits").sizes.strings == f"{compiled.sizes.strings:,}"
 
 
 class TestShortcuts:
@@ -130,21 +130,21 @@ class TestShortcuts:
         everything = token_automaton(automaton, byte_tokenizer, Encoding.ALL, Limits())
         assert shown == everything.arc_count
 
-    def test_the_encodings_counted_are_those_there_are(self, byte_tokenizer):
-        found = lesson("(ab|a)(c|bcd)?", byte_tokenizer)
+    def test_encodings_are_counted(self, byte_tokenizer):
+        made = lesson("(ab|a)(c|bcd)?", byte_tokenizer)
         spelled = [data for data in byte_tokenizer.vocabulary.token_bytes if data]
 
         def ways(text):
             return 1 if not text else sum(ways(text[len(data) :]) for data in spelled if text.startswith(data))
 
         texts = {a + b for a, b in itertools.product([b"ab", b"a"], [b"", b"c", b"bcd"])}
-        assert last(found, "tokens").sizes.encodings == str(sum(map(ways, texts)))
-        assert last(found, "canonical").sizes.encodings == last(found, "canonical").sizes.strings == str(len(texts))
+        assert last(made, "tokens").sizes.encodings == str(sum(map(ways, texts)))
+        assert last(made, "canonical").sizes.encodings == last(made, "canonical").sizes.strings == str(len(texts))
         assert last(lesson("a*", byte_tokenizer), "tokens").sizes.encodings == "infinitely many"
 
 
 class TestCuts:
-    def test_what_is_cut_is_on_no_encoding_and_what_is_left_is_on_one(self, byte_tokenizer):
+    def test_cut_arcs_are_on_no_canonical_encoding_and_the_others_are(self, byte_tokenizer):
         some = False
         for pattern, texts in {
             "The ((cat)|(dog))": ["The cat", "The dog"],
@@ -159,17 +159,17 @@ class TestCuts:
                     ahead = automaton.run(byte_tokenizer.vocabulary[token], state)
                     used.add((state, ahead))
                     state = ahead
-            found = lesson(pattern, byte_tokenizer)
-            cuts = [each for each in found.steps if each.stage == "canonical"][:-1]
+            made = lesson(pattern, byte_tokenizer)
+            cuts = [each for each in made.steps if each.stage == "canonical"][:-1]
             marked = ends(mark for each in cuts for mark in each.arcs if mark.style == "cut")
-            assert marked == ends(last(found, "tokens").graph.arcs) - used
+            assert marked == ends(last(made, "tokens").graph.arcs) - used
             assert all(mark.note for each in cuts for mark in each.arcs if mark.style == "cut")
-            left = [arc.count for arc in last(found, "tokens").graph.arcs if (arc.source, arc.target) in used]
+            left = [arc.count for arc in last(made, "tokens").graph.arcs if (arc.source, arc.target) in used]
             assert not cuts or cuts[-1].sizes.arcs == sum(left)
             some |= bool(cuts)
         assert some
 
-    def test_the_merge_that_is_named_is_the_tokenizers_first_to_cross_a_border(self, byte_tokenizer):
+    def test_the_named_merge_is_the_first_of_the_tokenizer_to_cross_a_border(self, byte_tokenizer):
         merges = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" "))
                   for merge in byte_tokenizer.configuration["model"]["merges"]]  # fmt: skip
         ranks = {tuple(part.replace("Ġ", " ").encode() for part in merge): rank for rank, merge in enumerate(merges)}
@@ -189,23 +189,23 @@ class TestCuts:
                 pieces[place : place + 2] = [pieces[place] + pieces[place + 1]]
             ends = set(itertools.accumulate(map(len, pieces), initial=0))
             for begin, end in itertools.combinations(range(len(data) + 1), 2):
-                found = reasons.reason(text, begin, end)
+                reason = reasons.reason(text, begin, end)
                 first = next((rank for rank, low, high in crossing if low < begin < high or low < end < high), None)
                 if first is not None:
-                    assert (found.kind, found.rank) == ("merge", first)
-                    assert f"Merge {first}" in found.sentence
+                    assert (reason.kind, reason.rank) == ("merge", first)
+                    assert f"Merge {first}" in reason.sentence
                 else:
-                    assert found.kind == "unmade"
+                    assert reason.kind == "unmade"
                     assert {begin, end} <= ends
 
     def test_a_boundary_is_named(self, byte_tokenizer):
-        found = CutReasons(byte_tokenizer).reason("the cat", 2, 5)
-        assert (found.kind, found.rank) == ("boundary", -1)
-        assert "between “e” and “␣c”" in found.sentence
+        reason = CutReasons(byte_tokenizer).reason("the cat", 2, 5)
+        assert (reason.kind, reason.rank) == ("boundary", -1)
+        assert "between “e” and “␣c”" in reason.sentence
 
-    def test_of_a_tokenizer_that_works_otherwise_its_own_encoding_is_told(self, word_piece):
-        found = lesson("ab|abc", word_piece)
-        assert last(found, "canonical").graph.arcs
+    def test_the_reason_of_another_kind_of_tokenizer_is_its_encoding(self, word_piece):
+        made = lesson("ab|abc", word_piece)
+        assert last(made, "canonical").graph.arcs
         assert CutReasons(word_piece).reason(" ab", 0, 1).kind == "other"
 
 
@@ -224,20 +224,20 @@ def word_piece():
 
 
 class TestSteps:
-    def test_every_step_says_two_sentences_and_marks_what_is_there(self, pattern, byte_tokenizer):
-        found = lesson(pattern, byte_tokenizer, LessonOptions(edits=pattern == "caf(é|e)s?"))
-        keys = [each.key for each in found.steps]
+    def test_every_step_has_two_sentences_and_marks_of_its_own_graph(self, pattern, byte_tokenizer):
+        made = lesson(pattern, byte_tokenizer, LessonOptions(edits=pattern == "caf(é|e)s?"))
+        keys = [each.key for each in made.steps]
         assert len(set(keys)) == len(keys)
-        stages = list(dict.fromkeys(each.stage for each in found.steps))
+        stages = list(dict.fromkeys(each.stage for each in made.steps))
         assert stages == [stage for stage in STAGES if stage in stages]
-        for each in found.steps:
+        for each in made.steps:
             assert each.title
             assert each.happened.endswith(".")
             assert each.look.endswith(".")
             arcs = {(arc.source, arc.target, arc.label) for arc in each.graph.arcs}
             assert {(mark.source, mark.target, mark.label) for mark in each.arcs} <= arcs
             assert {mark.state for mark in each.states} <= set(range(each.graph.shown_states))
-        assert Lesson.from_json(found.to_json()) == found
+        assert Lesson.from_json(made.to_json()) == made
 
     def test_bytes_have_a_step_only_where_a_character_is_more_than_one(self, byte_tokenizer):
         assert not [each for each in lesson("abc", byte_tokenizer).steps if each.stage == "bytes"]
@@ -246,7 +246,7 @@ class TestSteps:
         near = {(arc.label, arc.target == inside) for arc in shown.graph.arcs if inside in (arc.source, arc.target)}
         assert near == {("C3", True), ("A9", False)}
 
-    def test_subset_steps_find_one_state_after_the_other(self, byte_tokenizer):
+    def test_each_subset_step_gives_one_state_its_arcs(self, byte_tokenizer):
         steps = [each for each in lesson("(a|b)*abb", byte_tokenizer).steps if each.stage == "subset"]
         assert [each.key for each in steps] == [f"subset-{number}" for number in range(5)]
         for number, each in enumerate(steps):
@@ -257,7 +257,7 @@ class TestSteps:
 
 
 class TestLimits:
-    def test_what_is_too_large_to_begin_with_is_refused(self, byte_tokenizer):
+    def test_a_malformed_or_large_pattern_is_refused(self, byte_tokenizer):
         with pytest.raises(LimitError, match="at most 60"):
             lesson("a{70}", byte_tokenizer)
         with pytest.raises(RegexError, match="unterminated"):
@@ -265,31 +265,30 @@ class TestLimits:
         with pytest.raises(EmptyLanguageError):
             lesson(r"[^\s\S]", byte_tokenizer)
 
-    def test_a_hostile_pattern_ends_the_lesson_early_and_says_so(self, byte_tokenizer):
+    def test_a_hostile_pattern_ends_the_lesson_early_with_a_note(self, byte_tokenizer):
         def never(query, limits):
-            raise AssertionError("nothing that is too large is compiled")
+            raise AssertionError("a pattern that is too large is not compiled")
 
-        found = lesson("(a|b)*a(a|b){24}", byte_tokenizer, compiler=never)
-        assert [each.key for each in found.steps] == ["tree", "nfa"]
-        assert found.note.startswith("The lesson ends here.")
+        made = lesson("(a|b)*a(a|b){24}", byte_tokenizer, compiler=never)
+        assert [each.key for each in made.steps] == ["tree", "nfa"]
+        assert made.note.startswith("The lesson ends here.")
 
     def test_an_automaton_too_large_in_bytes_ends_it_before_the_bytes(self, byte_tokenizer):
-        found = lesson(r"\w+", byte_tokenizer)
-        assert found.steps[-1].key == "minimal"
-        assert "states; a lesson shows at most 300" in found.note
+        made = lesson(r"\w+", byte_tokenizer)
+        assert made.steps[-1].key == "minimal"
+        assert "states; a lesson shows at most 300" in made.note
 
     def test_many_arcs_are_drawn_at_once(self, byte_tokenizer):
-        found = lesson(r"[\x00-\x7f]{0,40}x", byte_tokenizer)
-        assert [each.key for each in found.steps if each.stage in ("tokens", "canonical")][-1] == "canonical"
-        assert max(len(each.graph.arcs) for each in found.steps if each.stage in ("tokens", "canonical")) <= 450
+        made = lesson(r"[\x00-\x7f]{0,40}x", byte_tokenizer)
+        assert [each.key for each in made.steps if each.stage in ("tokens", "canonical")][-1] == "canonical"
+        assert max(len(each.graph.arcs) for each in made.steps if each.stage in ("tokens", "canonical")) <= 450
 
 
 class TestGrowth:
     def test_counts_every_way_to_divide_the_text_into_tokens(self, byte_tokenizer):
         spelled = set(byte_tokenizer.vocabulary.token_bytes)
-        found = growth("abcab", byte_tokenizer)
         data = b"abcab"
-        for part in found:
+        for part in growth("abcab", byte_tokenizer):
             places = range(1, part.length)
             divided = [
                 [data[low:high] for low, high in itertools.pairwise((0, *cuts, part.length))]
@@ -306,19 +305,19 @@ class TestGrowth:
             assert part.length <= LONGEST_TEXT
 
 
-def test_the_job_of_a_child_takes_and_gives_json(monkeypatch, byte_tokenizer):
+def test_the_job_of_a_child_works_on_json(monkeypatch, byte_tokenizer):
     monkeypatch.setattr("engine.learn.jobs.tokenizer_for_page", lambda name: byte_tokenizer)
-    asked = []
+    payloads = []
 
     def call(payload):
-        asked.append(payload)
+        payloads.append(payload)
         return lesson_job(payload)
 
     lessons = Lessons(call=call)
     first = lessons.lesson("ab", "bytes", EDITED)
     assert first == lesson("ab", byte_tokenizer, EDITED)
     assert lessons.lesson("ab", "bytes", EDITED) is first
-    assert len(asked) == 1
-    assert asked[0] == {"pattern": "ab", "model": "bytes"} | {
+    assert len(payloads) == 1
+    assert payloads[0] == {"pattern": "ab", "model": "bytes"} | {
         name: record.to_json() for name, record in (("options", EDITED), ("limits", LESSON_LIMITS))
     }

@@ -1,4 +1,4 @@
-"""Random walks against every string written out by hand, and draws against what they should tend to."""
+"""Random walks against every string, listed in a second way, and draws against the exact shares."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def words_of(pattern: str) -> list[str]:
 
 def within_one_edit(words: list[str]) -> set[str]:
     """By hand: every insertion, deletion and replacement."""
-    found = set(words)
+    strings = set(words)
     for word in words:
         for place in range(len(word) + 1):
-            found.update(word[:place] + letter + word[place:] for letter in PRINTABLE)
+            strings.update(word[:place] + letter + word[place:] for letter in PRINTABLE)
         for place in range(len(word)):
-            found.add(word[:place] + word[place + 1 :])
-            found.update(word[:place] + letter + word[place + 1 :] for letter in PRINTABLE)
-    return found
+            strings.add(word[:place] + word[place + 1 :])
+            strings.update(word[:place] + letter + word[place + 1 :] for letter in PRINTABLE)
+    return strings
 
 
 def edge_shares(strings: set[str]) -> dict[str, Fraction]:
@@ -81,7 +81,7 @@ def test_exact_shares_are_those_of_all_strings(walks, byte_tokenizer):
 
 
 def _reader(pattern: str):
-    """Each string is read by itself, no character standing for another."""
+    """The place of the edit, each string read by itself."""
     from engine.language.compile import compile_language
     from engine.language.reading import Reader
 
@@ -100,16 +100,16 @@ def test_draws_tend_to_the_exact_shares(walks):
         assert len(draws.positions) == 4000
         counts = Counter(draws.positions)
         expected = [share * 4000 for share in draws.exact]
-        seen = [counts[place] for place in range(UNEDITED, len(draws.exact) - 1)]
-        # Chi-squared wants at least a few in each cell: the rare ones are taken together.
+        drawn = [counts[place] for place in range(UNEDITED, len(draws.exact) - 1)]
+        # Chi-squared needs at least a few in each cell: the rare ones are pooled.
         rare = [place for place, value in enumerate(expected) if value < 5]
         common = [place for place, value in enumerate(expected) if value >= 5]
-        observed = [seen[place] for place in common] + ([sum(seen[place] for place in rare)] if rare else [])
-        wanted = [expected[place] for place in common] + ([sum(expected[place] for place in rare)] if rare else [])
-        if sum(wanted[len(common) :]) == 0:
-            observed, wanted = observed[: len(common)], wanted[: len(common)]
+        observed = [drawn[place] for place in common] + ([sum(drawn[place] for place in rare)] if rare else [])
+        pooled = [expected[place] for place in common] + ([sum(expected[place] for place in rare)] if rare else [])
+        if sum(pooled[len(common) :]) == 0:
+            observed, pooled = observed[: len(common)], pooled[: len(common)]
         if len(observed) > 1:
-            assert chisquare(observed, wanted).pvalue > 1e-4
+            assert chisquare(observed, pooled).pvalue > 1e-4
     assert [draws.rule for draws in walks.draws] == list(RULES)
 
 
@@ -152,7 +152,7 @@ def test_the_same_seed_draws_the_same(byte_tokenizer):
     assert RandomWalks.from_json(first.to_json()) == first
 
 
-def test_what_is_too_large_or_malformed_is_refused(byte_tokenizer):
+def test_a_large_or_malformed_pattern_is_refused(byte_tokenizer):
     with pytest.raises(LimitError, match="at most 12,000"):
         random_walks("a*", byte_tokenizer)
     with pytest.raises(LimitError, match="at most 12,000"):
@@ -163,7 +163,7 @@ def test_what_is_too_large_or_malformed_is_refused(byte_tokenizer):
         random_walks("a", byte_tokenizer, draws=0)
 
 
-def test_a_job_gives_what_the_function_gives(tiny_model_folder, monkeypatch):
+def test_a_job_gives_the_walks_of_the_function(tiny_model_folder, monkeypatch):
     from engine.models.loading import load_tokenizer
 
     tokenizer = load_tokenizer(str(tiny_model_folder))

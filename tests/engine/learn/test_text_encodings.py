@@ -19,22 +19,22 @@ def test_the_picture_has_the_arcs_of_the_lattice(byte_tokenizer):
     assert sum(arc.count for arc in encodings.graph.arcs) == encodings.graph.total_arcs == len(lattice.arcs)
     assert (encodings.graph.start, encodings.graph.finals) == (0, (7,))
     assert encodings.names == ("·", "t", "h", "e", "␣", "c", "a", "b")
-    own = {(arc.source, arc.target) for arc in lattice.canonical_path}
-    for arc, told in zip(encodings.graph.arcs, encodings.arcs, strict=True):
-        assert told.is_canonical == ((arc.source, arc.target) in own)
-        assert bool(told.why) != told.is_canonical
+    canonical = {(arc.source, arc.target) for arc in lattice.canonical_path}
+    for arc, drawn_arc in zip(encodings.graph.arcs, encodings.arcs, strict=True):
+        assert drawn_arc.is_canonical == ((arc.source, arc.target) in canonical)
+        assert bool(drawn_arc.why) != drawn_arc.is_canonical
     assert [piece.token for piece in encodings.canonical] == byte_tokenizer.encode("the cab")
     assert all(piece.in_canonical for piece in encodings.canonical)
     assert TextEncodings.from_json(encodings.to_json()) == encodings
 
 
-def test_pieces_of_other_encodings_say_where_they_agree(byte_tokenizer):
+def test_pieces_of_other_encodings_have_their_canonical_tokens(byte_tokenizer):
     encodings = text_encodings("the cab", byte_tokenizer)
-    own = {(arc.source, arc.token) for arc in token_lattice("the cab", byte_tokenizer).canonical_path}
+    canonical = {(arc.source, arc.token) for arc in token_lattice("the cab", byte_tokenizer).canonical_path}
     for pieces in encodings.fewest:
         place = 0
         for piece in pieces:
-            assert piece.in_canonical == ((place, piece.token) in own)
+            assert piece.in_canonical == ((place, piece.token) in canonical)
             place += len(byte_tokenizer.vocabulary[piece.token])
         assert place == 7
 
