@@ -1,4 +1,4 @@
-"""Comparisons as figures: log-probabilities of shared strings against each other, and shares beside each other."""
+"""Comparisons as figures: log-probabilities of shared strings, and shares by run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.text import shortened
 from engine.counted import counted
 from engine.runs.agreement import FoundString
 
-#: More points would not be told apart.
+#: With more points, single ones cannot be seen.
 MOST_POINTS = 2_000
 
 
 def scatter(strings: Sequence[FoundString], first: int, second: int) -> Chart:
-    """Each string that both have at its two log-probabilities; on the dashed line they are equal."""
+    """The strings of both runs at their two log-probabilities; on the dashed line these are equal."""
     shared = [
         (one, x, y)
         for one in strings
@@ -54,5 +54,5 @@ def scatter(strings: Sequence[FoundString], first: int, second: int) -> Chart:
 def overlaid_shares(table: pd.DataFrame, count: int = 12) -> Chart:
     """The shares of `app.compare.tables.shares_table`: for each outcome a bar a run."""
     drawn = share_bars(table.rename(columns={"Run": "run"}), ["Outcome"], ["run"], count)
-    drawn.figure.update_xaxes(title="Share of everything that the run found")
+    drawn.figure.update_xaxes(title="Share of all matches of the run")
     return Chart(drawn.figure, drawn.alt.replace("given ", "in "))

@@ -1,4 +1,4 @@
-"""Runs of a study, question by question, in a table and in words, from `engine.runs.paired_tests`; pure functions."""
+"""Paired tests of two runs of a study (`engine.runs.paired_tests`) in a table and in sentences."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from engine.studies.cloze import LABELS
 from engine.studies.toxicity import VARIANTS
 
 COLUMN_HELP = {
-    "Shared": "Questions that both runs were asked and both decided.",
+    "Shared": "Questions that both runs decided.",
     "Only the first": "Of these, those on which only the first of the two runs has it.",
     "Only the second": "Of these, those on which only the second of the two runs has it.",
-    "p": "McNemar's test: were both equally good, how often would chance split their disagreements as unevenly? "
+    "p": "McNemar's test: how often chance would split the disagreements of two equally good runs as unevenly. "
     "Corrected for the number of lines (Holm).",
 }
 
@@ -42,10 +42,10 @@ def paired_table(differences: Sequence[PairedDifference], kind: str) -> pd.DataF
 
 
 def paired_sentences(differences: Sequence[PairedDifference], kind: str) -> list[str]:
-    """What differs by more than chance explains, or that nothing does."""
+    """The differences that chance does not explain, or one sentence for none."""
     certain = [one for one in differences if one.is_significant]
     if not certain:
-        return ["On no way of asking do two runs differ by more than chance could make them differ on these questions."]
+        return ["In no way of asking do two runs differ by more than chance explains."]
     return [_sentence(one, kind) for one in certain]
 
 

@@ -16,16 +16,16 @@ from engine.runs.agreement import FoundString
 from engine.runs.comparison import ABSENT, Setting
 from engine.traversal.summaries import by_group, by_string
 
-#: A setting is shown to this length; the run itself has it whole.
+#: Most characters of a setting in a table.
 _LONGEST = 300
 
 Rows = Sequence[Mapping[str, Any]]
 
 COLUMN_HELP = {
-    "Rank": "Place in the order of that run: of a best-first search its own, of a sample or a distribution by share.",
-    "Probability": "How likely that run's decoder is to write this text after the prefix; encodings added up.",
-    "Model": "How likely its model is to write it, whatever the decoding rule.",
-    "Share": "How much of everything that run found this is; of a sample, estimated.",
+    "Rank": "Place in the run: of a best-first search in its order, of a sample or a distribution by share.",
+    "Probability": "Of this text after the prefix, under the decoding rule of the run; encodings are added up.",
+    "Model": "The same without a decoding rule.",
+    "Share": "Of the probability of all matches of the run; of a sample, estimated.",
 }
 
 
@@ -59,15 +59,15 @@ def setting_value(value: Any) -> str:
     if isinstance(value, (int, float)):
         return f"{value:,}"
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) and "," not in item for item in value):
-        # Each item takes a comma and a blank at least, so those beyond would not be seen.
+        # Each item takes a comma and a blank at least, so items beyond these are cut anyway.
         return shortened(", ".join(shown_text(shortened(item, _LONGEST)) for item in value[:_LONGEST]), _LONGEST)
     return visible(shortened(json.dumps(value, ensure_ascii=False), _LONGEST), spaces=False)
 
 
 def strings_table(strings: Sequence[FoundString], runs: int, start: int = 0, stop: int | None = None) -> pd.DataFrame:
-    """One line a string, with its rank and its probabilities in each run; missing where a run has not found it.
+    """One line a string, with its rank and its probabilities in each run; missing where a run does not have it.
 
-    start, stop: which of the strings; the lines have the columns that the whole table has.
+    start, stop: a range of the strings; the columns are those of the whole table.
     """
     several = len({one.prefix_text for one in strings}) > 1
     strings = strings[start:stop]
@@ -87,8 +87,8 @@ def strings_table(strings: Sequence[FoundString], runs: int, start: int = 0, sto
 def shares_table(runs: Sequence[Rows], draws: Sequence[int | None], names: Sequence[str]) -> pd.DataFrame:
     """One line an outcome and run: "Outcome", "Run", "Share", "low" and "high"; the largest outcomes first.
 
-    names: the named groups whose values are the outcomes; none where these are strings. draws: of each run, how many
-    its sample has, None where its shares are exact.
+    names: the named groups whose values are the outcomes; none where these are strings. draws: of each run's sample,
+    None where its shares are exact.
     """
     lines = []
     for place, (rows, drawn) in enumerate(zip(runs, draws, strict=True)):
@@ -102,7 +102,7 @@ def shares_table(runs: Sequence[Rows], draws: Sequence[int | None], names: Seque
 
 
 def wide_shares(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The same with a column for each run; 0 where a run has not found an outcome."""
+    """The same with a column for each run; 0 for an outcome that it does not have."""
     wide = table.pivot_table(index="Outcome", columns="Run", values="Share", sort=False, aggfunc="sum").fillna(0.0)
     wide.columns = [f"Share {run}" for run in wide.columns]
     label = " · ".join(group_column(name) for name in names) if names else "Text"

@@ -1,11 +1,11 @@
-"""What a comparison says, in plain sentences: circumstances, overlap, shares.
+"""A comparison in sentences: circumstances, overlap, shares.
 
-    B was answered by other weights: the model of this name has another fingerprint there.
+    Models of one name had different weights, settings or tokens; fingerprints: A 4f3a, B 77c1.
     20 strings are in both, 3 in A alone and 5 in B alone.
     A and B differ by more than chance explains: p = 10^-12 (chi-squared 61.2, 3 degrees of freedom).
 
-Runs are called A, B, C, ... in the order of the address. A sentence never claims more than its number: what was not
-tested is said not to have been, and why.
+Runs are A, B, C, ... in the order of the address. A sentence never claims more than its number; where no test was made,
+it gives the reason.
 """
 
 from __future__ import annotations
@@ -25,104 +25,101 @@ SIGNIFICANT = 0.01
 _SMALL, _LARGE = 0.1, 0.3
 
 _REFUSALS = {
-    Refusal.NO_SHARES: "{pair}: a best-first search finds the likeliest strings and not shares, so nothing is tested.",
-    Refusal.EXACT: "Both are exact, so there is nothing to test: chance made no difference here, and this is how large "
-    "it is.",
-    Refusal.MIXED: "One is a sample and the other exact; they are not tested against each other. Sample both, or ask "
-    "both for the distribution.",
-    Refusal.FEW: "The effective sample size of one of them is too small for a test; draw more, or use "
-    "canonical encodings.",
-    Refusal.NOTHING: "{pair}: there are no two outcomes to compare.",
+    Refusal.NO_SHARES: "{pair}: no test, since a best-first search has the likeliest strings and no shares.",
+    Refusal.EXACT: "Both are exact, so chance has no part in the difference, and no test is needed.",
+    Refusal.MIXED: "No test, since one is a sample and the other exact. Sample both, or compute both distributions.",
+    Refusal.FEW: "No test, since the effective sample size of one is too small; draw more, or use canonical encodings.",
+    Refusal.NOTHING: "{pair}: no test, since there are no two outcomes.",
 }
 
 
 def letter(place: int) -> str:
-    """What the run at this place is called: A, B, C, ..."""
+    """The name of the run at this place: A, B, C, ..."""
     return chr(ord("A") + place)
 
 
 def listed(places: Sequence[int]) -> str:
-    """Several of them: "A", "A and C", "A, B and C"."""
+    """The names of several runs: "A", "A and C", "A, B and C"."""
     letters = [letter(place) for place in places]
     return letters[0] if len(letters) == 1 else f"{', '.join(letters[:-1])} and {letters[-1]}"
 
 
-def circumstance_sentences(runs: Sequence[RunRecord], found: Circumstances) -> list[str]:
-    """What a reader has to know before comparing: other models, other weights, other versions, runs cut short."""
+def circumstance_sentences(runs: Sequence[RunRecord], circumstances: Circumstances) -> list[str]:
+    """Differences that matter to every comparison: models, weights, versions, unfinished and imported runs."""
     sentences = []
-    if not found.models:
-        told = ", ".join(f"{letter(place)} {run.model}" for place, run in enumerate(runs))
-        sentences.append(f"Different models were asked: {told}.")
-    if not found.fingerprints:
-        told = ", ".join(f"{letter(place)} {run.model_fingerprint or 'not recorded'}" for place, run in enumerate(runs))
+    if not circumstances.models:
+        names = ", ".join(f"{letter(place)} {run.model}" for place, run in enumerate(runs))
+        sentences.append(f"Different models: {names}.")
+    if not circumstances.fingerprints:
+        names = ", ".join(
+            f"{letter(place)} {run.model_fingerprint or 'not recorded'}" for place, run in enumerate(runs)
+        )
         sentences.append(
-            f"A model of the same name had different weights, settings or tokens; fingerprints: {told}. What differs "
+            f"Models of the same name had different weights, settings or tokens; fingerprints: {names}. Differences "
             "below may come from that."
         )
-    for name in found.versions:
-        told = ", ".join(f"{letter(place)} {run.versions.get(name, 'not recorded')}" for place, run in enumerate(runs))
-        sentences.append(f"Different versions of {name}: {told}.")
-    if found.unfinished:
-        one = len(found.unfinished) == 1
-        sentences.append(
-            f"{listed(found.unfinished)} {'is' if one else 'are'} not done, so what {'it' if one else 'they'} found is "
-            "a part."
-        )
-    if found.imported:
-        one = len(found.imported) == 1
-        sentences.append(f"{listed(found.imported)} {'was' if one else 'were'} imported from another installation.")
+    for name in circumstances.versions:
+        names = ", ".join(f"{letter(place)} {run.versions.get(name, 'not recorded')}" for place, run in enumerate(runs))
+        sentences.append(f"Different versions of {name}: {names}.")
+    if unfinished := circumstances.unfinished:
+        verb, results = ("is", "its results are") if len(unfinished) == 1 else ("are", "their results are")
+        sentences.append(f"{listed(unfinished)} {verb} not done, so {results} only a part.")
+    if imported := circumstances.imported:
+        verb = "was" if len(imported) == 1 else "were"
+        sentences.append(f"{listed(imported)} {verb} imported from another installation.")
     return sentences
 
 
-def overlap_sentence(found: Overlap, first: int, second: int) -> str:
-    """How many strings two searches share."""
-    shared = counted(found.shared, "string is", "strings are")
+def overlap_sentence(overlap: Overlap, first: int, second: int) -> str:
+    """The number of strings in both searches, and in each alone."""
+    shared = counted(overlap.shared, "string is", "strings are")
     return (
-        f"{shared} in both, {found.first_only:,} in {letter(first)} alone and {found.second_only:,} in "
+        f"{shared} in both, {overlap.first_only:,} in {letter(first)} alone and {overlap.second_only:,} in "
         f"{letter(second)} alone."
     )
 
 
-def share_sentences(found: Difference, runs: Sequence[SharesOfRun], *, same_seed: bool, tested: int) -> list[str]:
-    """What is to be said of one run beside the first. tested: how many were tested, for whom p was corrected.
+def share_sentences(difference: Difference, runs: Sequence[SharesOfRun], *, same_seed: bool, tested: int) -> list[str]:
+    """The difference of one run from the first. tested: how many tests p is corrected for.
 
-    same_seed: whether both samples were drawn with one seed by one model, so that they are not independent.
+    same_seed: whether one model drew both samples with one seed; then they are not independent.
     """
-    pair = f"{letter(0)} and {letter(found.place)}"
+    pair = f"{letter(0)} and {letter(difference.place)}"
     sentences = []
-    if found.test is not None and found.log10_p_holm is not None:
-        if not found.test.degrees_of_freedom:
-            sentences.append(f"{pair}: nearly every draw of both came to the same outcome, so nothing can be tested.")
+    if difference.test is not None and difference.log10_p_holm is not None:
+        if not difference.test.degrees_of_freedom:
+            sentences.append(f"{pair}: no test, since nearly all draws of both have one outcome.")
         else:
-            differ = found.log10_p_holm <= math.log10(SIGNIFICANT)
+            differ = difference.log10_p_holm <= math.log10(SIGNIFICANT)
             verdict = "differ by more than chance explains" if differ else "do not differ by more than chance explains"
             corrected = f", corrected for {tested} tests" if tested > 1 else ""
+            degrees = counted(difference.test.degrees_of_freedom, "degree")
             sentences.append(
-                f"{pair} {verdict}: p {power_text(found.log10_p_holm)}{corrected} (chi-squared "
-                f"{found.test.statistic:,.1f}, {counted(found.test.degrees_of_freedom, 'degree')} of freedom)."
+                f"{pair} {verdict}: p {power_text(difference.log10_p_holm)}{corrected} (chi-squared "
+                f"{difference.test.statistic:,.1f}, {degrees} of freedom)."
             )
         if same_seed:
             sentences.append(
-                "Both were drawn with the same seed, so their draws are not independent, which the test takes them to "
-                "be; repeat one with another seed."
+                "Both were drawn with the same seed, so their draws are not independent, as the test assumes; repeat "
+                "one with another seed."
             )
-        effective = [run.effective for run in (runs[0], runs[found.place])]
-        draws = [run.draws for run in (runs[0], runs[found.place])]
+        effective = [run.effective for run in (runs[0], runs[difference.place])]
+        draws = [run.draws for run in (runs[0], runs[difference.place])]
         if any(size is not None and size < 0.9 * drawn for size, drawn in zip(effective, draws, strict=True)):
             sizes = " and ".join(
                 f"{size or 0.0:,.0f} of {drawn:,}" for size, drawn in zip(effective, draws, strict=True)
             )
-            sentences.append(f"Weights of draws differ; the test takes their effective sample sizes, {sizes}.")
-    if found.refusal is not None:
-        sentences.append(_REFUSALS[found.refusal].format(pair=pair))
-    if found.distance is not None:
-        noise = " In samples, chance adds to it." if found.refusal is not Refusal.EXACT else ""
+            sentences.append(f"Weights of draws differ; the test uses their effective sample sizes, {sizes}.")
+    if difference.refusal is not None:
+        sentences.append(_REFUSALS[difference.refusal].format(pair=pair))
+    if difference.distance is not None:
+        noise = " In samples, chance adds to it." if difference.refusal is not Refusal.EXACT else ""
         sentences.append(
-            f"Between {pair}, {probability_text(found.distance)} of all probability lies elsewhere (total variation "
-            f"distance: the most that any set of outcomes differs).{noise}"
+            f"Between {pair}, {probability_text(difference.distance)} of all probability lies elsewhere (total "
+            f"variation distance: the largest difference of any set of outcomes).{noise}"
         )
-    if found.strength is not None:
-        strength = found.strength
+    if difference.strength is not None:
+        strength = difference.strength
         size = "small" if strength.value < _SMALL else "large" if strength.value >= _LARGE else "middling"
         interval = f", {strength.low:.2f} to {strength.high:.2f}" if strength.high > strength.low else ""
         sentences.append(

@@ -86,7 +86,7 @@ def _shares(services: Services, compared: _Compared) -> None:
             chart.figure,
             chart.alt,
             page="compare",
-            asked=f"how do the answers to {counted(len(runs), 'run')} differ?",
+            question=f"how do the answers to {counted(len(runs), 'run')} differ?",
             model=", ".join(dict.fromkeys(run.model for run in runs)),
             look_at=chart.alt,
             not_shown="Why they differ: only that they do, for the patterns that were asked.",

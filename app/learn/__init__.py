@@ -1,4 +1,4 @@
 """The pages of lessons: automata, tokens, random walks, and a search replayed step by step.
 
-Answers come from children (`app.answers`) or from runs; it uses `app.components`.
+Their data come from children (`app.answers`) or from runs; it uses `app.components`.
 """

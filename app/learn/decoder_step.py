@@ -131,7 +131,7 @@ def _finding(run: RunRecord, study: DecoderStudy, sentences: Sequence[str], pict
         picture.svg,
         alt,
         page="automata",
-        asked=f"which matches of {study.pattern} can it write with the {top_k} likeliest tokens at each step?",
+        question=f"which matches of {study.pattern} can it write with the {top_k} likeliest tokens at each step?",
         model=run.model,
         look_at="Arcs that the decoder cannot take are dashed; the others spell the matches that it can write.",
         not_shown="How often it would write them: an arc shows only that the decoder can take it.",

@@ -11,10 +11,10 @@ SEARCH = "glossary_search"
 
 
 def glossary_page() -> None:
-    """Heading, search, and the terms that it leaves."""
+    """Heading, search, and its terms."""
     st.html(
         '<h1 class="relens-title study">Glossary</h1>'
-        '<p class="relens-lead small">What the words on these pages mean, in plain sentences, each with an example.</p>'
+        '<p class="relens-lead small">The terms of these pages in plain sentences, each with an example.</p>'
     )
     with st.container():
         st.fragment(_terms, key="glossary_terms")()
@@ -28,14 +28,14 @@ def _terms() -> None:
         live="250ms",
         max_chars=100,
         placeholder="for example:  encoding",
-        help="Shows only the terms that have all these words in their name, their meaning or their example.",
+        help="Shows the terms that have all these words in their name, meaning or example.",
     )
-    found = search(words) if words else list(GLOSSARY.values())
-    if not found:
+    terms = search(words) if words else list(GLOSSARY.values())
+    if not terms:
         st.caption(as_markdown(f"No term here has “{words}” in it. Try fewer words."))
         return
     for field in FIELDS:
-        here = [entry for entry in found if entry.field == field]
+        here = [entry for entry in terms if entry.field == field]
         if here:
             st.html(f"<h2>{as_html(field)}</h2><dl class='relens-glossary'>{''.join(map(_entry, here))}</dl>")
 

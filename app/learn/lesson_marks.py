@@ -1,4 +1,4 @@
-"""The pictures of a lesson's steps, and the tables beside them; no page."""
+"""The marks, tables and charts of a lesson; no page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TICKS_AT_MOST = 24
 
 
 def marks_of(step: Step) -> Marks:
-    """What a step points out, in the words of drawings."""
+    """The marks of a step as those of drawings."""
     return Marks(
         states={mark.state: mark.style for mark in step.states if mark.style},
         arcs={(mark.source, mark.target, mark.label): mark.style for mark in step.arcs if mark.style},
@@ -39,7 +39,7 @@ def sizes_text(sizes: Sizes) -> str:
 
 
 def sizes_table(lesson: Lesson) -> pd.DataFrame:
-    """One row for each operation: how large the automaton is after its last step."""
+    """One row for each operation: the sizes after its last step."""
     last = {step.stage: step.sizes for step in lesson.steps}
     return pd.DataFrame(
         [
@@ -56,18 +56,18 @@ def sizes_table(lesson: Lesson) -> pd.DataFrame:
 
 
 def growth_sentence(growth: Sequence[Growth]) -> str:
-    """What the whole text's count says."""
+    """The number of encodings of the whole text, and its bound."""
     whole = growth[-1]
     ways = "1 encoding" if whole.encodings == 1 else f"{whole.encodings:,} encodings"
     return (
         f"“{whole.text}” has {ways} in this model's tokens. It is {whole.length:,} "
-        f"{'byte' if whole.length == 1 else 'bytes'} long: were every piece of it a token, there would be "
+        f"{'byte' if whole.length == 1 else 'bytes'} long; if every piece of it were a token, it would have "
         f"2^{whole.length - 1} = {whole.most:,}."
     )
 
 
 def growth_chart(growth: Sequence[Growth]) -> Chart:
-    """The number of encodings for every beginning of a text, beside 2^(n-1), on a logarithmic scale."""
+    """The number of encodings for every beginning of a text, and 2^(n-1), on a logarithmic scale."""
     lengths = [part.length for part in growth]
     return chart(
         [

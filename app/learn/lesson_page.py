@@ -1,7 +1,7 @@
 """The page of lessons: a pattern, and one operation a step from it to the automaton of a model's tokens.
 
-All of it is one fragment. A lesson is made beside the page (`app.learn.sources`); while a new one is made, the
-one before stays, so that typing does not blink.
+All of it is one fragment. A child process makes the lesson (`app.learn.sources`); meanwhile the one before stays, so
+typing does not blink.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from engine.learn.steps import STAGES, Lesson, LessonOptions, Step
 from engine.pictures.graphs import Graph
 
 _SHOWN = "lesson_shown"
-#: The last step, which needs the model, is no step of the lesson itself.
+#: The last step, which needs the model and is not part of the lesson.
 DECODER = "With top-k"
 
 _EXAMPLES = {
-    "The ((cat)|(dog))": "The paper's own example: two strings, and many ways to spell them",
-    "(a|b)*abb": "The textbook's: a nondeterministic automaton, and states that merge",
+    "The ((cat)|(dog))": "The example of the paper: two strings with many encodings",
+    "(a|b)*abb": "The example of textbooks: a nondeterministic automaton, and states that merge",
     "caf(é|e)s?": "A character outside ASCII, which is two bytes",
     "[0-9]{2,3}": "Digits, which some tokenizers take one by one",
     "I'm (sure|fine)": "An apostrophe, where tokenizers cut a text before they merge",
@@ -53,8 +53,8 @@ def lesson_page(services: Services, models: list[str]) -> None:
     st.html(
         '<h1 class="relens-title study">From a pattern to the model’s automaton</h1>'
         '<p class="relens-lead small">A regular expression becomes an automaton over characters, and then one over the '
-        "tokens that a language model reads. Go through it one operation at a time: each step says what happened and "
-        "what to look at, and marks it in the drawing.</p>"
+        "tokens that a language model reads. Each step is one operation: two sentences explain it, and the drawing "
+        "marks what is new.</p>"
     )
     if not models:
         show_no_model()
@@ -75,7 +75,7 @@ def _lesson(services: Services, models: list[str]) -> None:
         st.session_state[_SHOWN] = answer.value
     lesson: Lesson | None = st.session_state.get(_SHOWN)
     if answer.is_pending:
-        st.caption("The lesson is being made …" + ("" if lesson is None else " Below is the one before."))
+        st.caption("The lesson is being made …" + ("" if lesson is None else " Below is the last one."))
     elif answer.value is None and lesson is not None:
         st.caption("Below is the lesson of the last pattern that had one.")
     if lesson is not None:
@@ -94,8 +94,8 @@ def _settings(models: list[str]) -> tuple[str, str, LessonOptions]:
         max_chars=_LONGEST_PATTERN,
         placeholder="for example:  The ((cat)|(dog))",
         on_change=_begin_again,
-        help="A regular expression in Python's syntax. Small ones make lessons that one can follow: at most 60 "
-        "characters with counts written out, and 300 states.",
+        help="A regular expression in Python's syntax, of at most 60 characters with counts written out, and 300 "
+        "states. Small ones are easiest to follow.",
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         model = st.selectbox(
@@ -105,15 +105,15 @@ def _settings(models: list[str]) -> tuple[str, str, LessonOptions]:
             bind="query-params",
             width=210,
             on_change=_begin_again,
-            help="Whose tokens. Another tokenizer knows other pieces and merges them in another order.",
+            help="The model whose tokens are used. Another tokenizer has other tokens and other merges.",
         )
         edits = st.toggle(
             "Within one edit",
             key=EDITS,
             bind="query-params",
             on_change=_begin_again,
-            help="All strings that one inserted, deleted or replaced character makes of the pattern's too: one more "
-            "operation, and a much larger automaton.",
+            help="Strings with one character inserted, deleted or replaced match too: one more operation, and a much "
+            "larger automaton.",
         )
     text = st.session_state.get(TEXT) or st.query_params.get(TEXT) or ""
     return pattern or "", model or "", LessonOptions(bool(edits), str(text)[:200])
@@ -143,8 +143,8 @@ def _show(services: Services, lesson: Lesson, model: str) -> None:
             last,
             lesson.pattern,
             "With a decoding rule",
-            "A decoder takes only the likeliest tokens at each step, and what needs another one it can never write.",
-            "Arcs that the decoder cannot take are dashed; what is left is what the model can say of the pattern.",
+            "A decoder takes only the likeliest tokens at each step; a string with another one is never written.",
+            "Arcs that the decoder cannot take are dashed; the others spell the strings that the model can write.",
         )
         decoder_step(services, lesson, everything, model)
     else:
@@ -195,7 +195,7 @@ def _step_bar(lesson: Lesson, last: int) -> int:
             last,
             key=STEP,
             bind="query-params",
-            help="Every step of the lesson; the buttons, and the arrow keys on the keyboard, go one by one.",
+            help="Every step of the lesson; the buttons and the arrow keys go one by one.",
         )
     st.pills(
         "Operation",
@@ -210,7 +210,7 @@ def _step_bar(lesson: Lesson, last: int) -> int:
 
 
 def _from_address(last: int) -> int:
-    """The step that a link names, before the slider that is bound to it was ever drawn."""
+    """The step in the address, before the slider that is bound to it is drawn."""
     text = st.query_params.get(STEP, "1")
     return min(max(int(text), 1), last) if text.isdecimal() else 1
 
@@ -263,10 +263,10 @@ def _picture(services: Services, lesson: Lesson, number: int, last: int, model: 
                 picture.svg,
                 alt,
                 page="automata",
-                asked=f"how does the pattern {lesson.pattern} become an automaton that this model can follow?",
+                question=f"how does the pattern {lesson.pattern} become an automaton over the tokens of this model?",
                 model=model,
                 look_at=step.look,
-                not_shown="How likely any text is: an automaton says what is allowed.",
+                not_shown="How likely any text is: an automaton shows only the allowed texts.",
             ),
             key="pin_lesson",
         )
@@ -281,7 +281,7 @@ def _sentences(number: int, last: int, pattern: str, title: str, happened: str, 
 
 
 def _all_encodings(lesson: Lesson) -> Graph | None:
-    """The automaton of all encodings where a lesson shows the whole of it."""
+    """The automaton of all encodings, None where a lesson shows only a part of it."""
     tokens: list[Step] = [step for step in lesson.steps if step.stage == "tokens"]
     return tokens[-1].graph if tokens and not tokens[-1].graph.unfinished else None
 
@@ -295,16 +295,16 @@ def _sizes_and_growth(services: Services, lesson: Lesson, model: str) -> None:
             key="lesson_sizes",
             hide_index=True,
             height="content",
-            alt="How large the automaton is after each operation",
+            alt="The size of the automaton after each operation",
             column_config={
                 "States": st.column_config.NumberColumn(format="localized", help=term("state")),
                 "Arcs": st.column_config.NumberColumn(
                     format="localized",
-                    help=f"{term('arc')} Counted as they are drawn; from the shortcuts on, each token is one.",
+                    help=f"{term('arc')} Counted as drawn; from the shortcuts on, each token is one.",
                 ),
-                "Strings": st.column_config.TextColumn(help="Different strings that the pattern allows."),
+                "Strings": st.column_config.TextColumn(help="Strings that match the pattern."),
                 "Encodings": st.column_config.TextColumn(
-                    help=f"Different token sequences that spell them. {term('all encodings')}"
+                    help=f"Token sequences of these strings. {term('all encodings')}"
                 ),
             },
         )
@@ -316,7 +316,7 @@ def _sizes_and_growth(services: Services, lesson: Lesson, model: str) -> None:
             bind="query-params",
             placeholder=visible(lesson.text, spaces=False),
             max_chars=48,
-            help="In how many ways can this text be spelled in the model's tokens? Empty: a string of the pattern.",
+            help="The text whose encodings are counted. Empty: a string of the pattern.",
         )
         if lesson.growth:
             chart = growth_chart(lesson.growth)
@@ -331,10 +331,10 @@ def _sizes_and_growth(services: Services, lesson: Lesson, model: str) -> None:
                     chart.figure,
                     chart.alt,
                     page="automata",
-                    asked=f"in how many ways can “{text}”, and every beginning of it, be written in tokens?",
+                    question=f"how many encodings have “{text}” and each of its beginnings?",
                     model=model,
-                    look_at="Each character more multiplies the encodings; the scale counts in powers.",
-                    not_shown="How likely the model finds any of them.",
+                    look_at="Each further character multiplies the number of encodings; the scale is logarithmic.",
+                    not_shown="How likely each encoding is.",
                 ),
                 key="pin_growth",
             )

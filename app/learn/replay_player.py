@@ -194,7 +194,7 @@ def _pictures(services: Services, run: RunRecord, findings: ReplayFindings, step
                     drawn.svg,
                     alt,
                     page="replay",
-                    asked=ReplayStudy.question,
+                    question=ReplayStudy.question,
                     model=run.model,
                     look_at="Each circle is a path of tokens with its cost; the cheapest open one is expanded next.",
                     run=run.id,

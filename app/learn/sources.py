@@ -1,4 +1,4 @@
-"""Where lessons and the encodings of a text come from: child processes that all sessions share."""
+"""Lessons and the encodings of a text from child processes, which all sessions share."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TextQuestion = tuple[str, str]
 
 
 class LessonMaker(Closable, Protocol):
-    """What makes lessons: `engine.runs.learning.Lessons`, or a test's stand-in."""
+    """A source of lessons: `engine.runs.learning.Lessons`, or a stand-in of a test."""
 
     def lesson(self, pattern: str, model: str, options: LessonOptions) -> Lesson:
         """The lesson of a pattern."""
 
 
 class EncodingSource(Closable, Protocol):
-    """What finds encodings: `engine.runs.learning.TextEncoder`, or a test's stand-in."""
+    """A source of encodings: `engine.runs.learning.TextEncoder`, or a stand-in of a test."""
 
     def encodings(self, text: str, model: str) -> TextEncodings:
         """The encodings of a text."""
@@ -58,11 +58,11 @@ def text_source(encoder: EncodingSource) -> AnswerSource[TextQuestion, DrawnText
 
 @shared
 def get_lessons() -> AnswerSource[LessonQuestion, Lesson]:
-    """The lessons of this server; their child process starts when somebody first asks."""
+    """The lessons of this server; their child process starts with the first question."""
     return lesson_source(Lessons())
 
 
 @shared
 def get_texts() -> AnswerSource[TextQuestion, DrawnText]:
-    """The encodings of this server; their child process starts when somebody first asks."""
+    """The encodings of this server; their child process starts with the first question."""
     return text_source(TextEncoder())

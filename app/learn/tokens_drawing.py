@@ -1,4 +1,4 @@
-"""The encodings of a text to look at: the tokens in colours, and the lattice with the canonical path marked."""
+"""The encodings of a text as pictures: tokens in colours, and the lattice with the canonical path marked."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ def encodings_picture(encodings: TextEncodings) -> Picture:
 
 
 def encodings_marks(encodings: TextEncodings) -> Marks:
-    """What to point out in the lattice."""
-    own = [(arc, told) for arc, told in zip(encodings.graph.arcs, encodings.arcs, strict=True) if told.is_canonical]
-    on_path = {state for arc, _ in own for state in (arc.source, arc.target)}
-    cuts = set(encodings.cuts)
+    """The marks and notes of the lattice."""
+    arcs = list(zip(encodings.graph.arcs, encodings.arcs, strict=True))
+    canonical = [arc for arc, drawn in arcs if drawn.is_canonical]
     return Marks(
-        states=dict.fromkeys(on_path, "canonical"),
-        arcs={arc_name(arc): "canonical" for arc, _ in own},
+        states={state: "canonical" for arc in canonical for state in (arc.source, arc.target)},
+        arcs={arc_name(arc): "canonical" for arc in canonical},
         state_names=dict(enumerate(encodings.names)),
         state_notes={
-            state: "The tokenizer cuts the text here before it merges anything: no canonical token reaches over."
-            for state in cuts
+            state: "The tokenizer cuts the text here before it merges: no canonical token crosses this place."
+            for state in encodings.cuts
             if 0 < state < encodings.graph.shown_states - 1
         },
         arc_notes={
-            arc_name(arc): "The tokenizer itself takes this token." if told.is_canonical else told.why
-            for arc, told in zip(encodings.graph.arcs, encodings.arcs, strict=True)
+            arc_name(arc): "This token is in the canonical encoding." if drawn.is_canonical else drawn.why
+            for arc, drawn in arcs
         },
     )
 
@@ -50,7 +49,7 @@ def pieces_html(pieces: Sequence[Piece]) -> str:
 
 
 def count_words(count: int) -> str:
-    """A number of encodings: in full as far as it can be read, then as a power of ten."""
+    """A number of encodings: in full below 10^15, then as a power of ten."""
     if count < 10**15:
         return f"{count:,}"
     digits = str(count)
@@ -58,19 +57,19 @@ def count_words(count: int) -> str:
 
 
 def count_sentence(encodings: TextEncodings) -> str:
-    """How many encodings there are, beside 2^(n-1)."""
+    """The number of encodings, and its bound 2^(n-1)."""
     if not encodings.count:
-        return "This vocabulary cannot spell the text: some of its bytes have no token."
+        return "The text has no encoding: some of its bytes have no token in this vocabulary."
     many = f"{count_words(encodings.count)} {'encoding' if encodings.count == 1 else 'encodings'}"
     if encodings.bytes == 1:
         return f"This text of one byte has {many}."
     power = f"2^{encodings.bytes - 1} = {count_words(encodings.at_most)}"
     if encodings.count == encodings.at_most:
         return (
-            f"This text of {encodings.bytes} bytes has {many}, as many as there can be: {power}, a cut or none at each"
-            " place."
+            f"This text of {encodings.bytes} bytes has {many}, the most possible: {power}, a cut or none at each place"
+            " between two bytes."
         )
     return (
-        f"This text of {encodings.bytes} bytes has {many}. Were every piece of it a token, there would be {power}: a"
+        f"This text of {encodings.bytes} bytes has {many}. If every piece of it were a token, it would have {power}: a"
         " cut or none at each place between two bytes."
     )

@@ -1,7 +1,7 @@
-"""The page of encodings: a text in all the ways its tokens can spell it, and what the model thinks of them.
+"""The page of encodings: all encodings of a text, their probabilities, and non-canonical samples of the model.
 
-What needs only the tokenizer is worked out beside the page while somebody types; what needs the model is asked by a
-button and comes from the worker.
+Counts and drawings need only the tokenizer: a child process makes them at each key press. What needs the model is a run
+that a button submits.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _WAIT_SECONDS, _LOOK_AGAIN = 0.4, 0.4
 
 
 def tokens_page(services: Services, models: list[str]) -> None:
-    """Heading, the text and its lattice, and the two questions to the model."""
+    """Heading, the text with its lattice and its run, and the run of samples."""
     status_line(services)
     st.html(
         '<h1 class="relens-title study">One text, many encodings</h1>'
         '<p class="relens-lead small">A model reads tokens, not letters. The tokenizer always cuts a text in the same '
         "way, its canonical encoding, but the vocabulary has other tokens that spell the same. Write a text to see all "
-        "its encodings, and ask the model what it thinks of each.</p>"
+        "its encodings, and ask the model for the probability of each.</p>"
     )
     if not models:
         show_no_model()
@@ -66,7 +66,7 @@ def _text_part(services: Services, models: list[str]) -> None:
             live="250ms",
             max_chars=MOST_CHARACTERS,
             placeholder="for example:  The cat",
-            help="Any text. Its encodings are counted and drawn while you type; blanks count too.",
+            help="Its encodings are counted and drawn while you type; blanks count too.",
         )
         model = st.selectbox(
             "Model",
@@ -75,7 +75,7 @@ def _text_part(services: Services, models: list[str]) -> None:
             bind="query-params",
             accept_new_options=True,
             width=210,
-            help="Whose tokens. Another model has another vocabulary, and so other encodings.",
+            help="The model whose tokens are used. Another vocabulary makes other encodings.",
         )
     with st.container(horizontal=True, gap="small"):
         for place, example in enumerate(_EXAMPLES):
@@ -98,7 +98,7 @@ def _text_part(services: Services, models: list[str]) -> None:
 
 
 def _first_text(services: Services) -> tuple[str, str]:
-    """The text and what comes before it: of the run in the address, where there is one, or an example."""
+    """Text and prefix of the run in the address, or an example."""
     try:
         run = services.store.get(st.query_params.get(PROBABILITIES.parameter, ""))
         study = StudySpecification.from_json(run.specification).study if run is not None else None
@@ -119,7 +119,7 @@ def _lattice(services: Services, answer: Answer[DrawnText], text: str, model: st
         st.session_state[_SHOWN] = answer.value
     shown: DrawnText | None = st.session_state.get(_SHOWN)
     if answer.is_pending:
-        st.caption("Counting …" + ("" if shown is None else " Below is the text before."))
+        st.caption("Counting …" + ("" if shown is None else " Below is the last text."))
     if shown is None:
         return
     encodings = shown.encodings
@@ -127,7 +127,7 @@ def _lattice(services: Services, answer: Answer[DrawnText], text: str, model: st
     if encodings.canonical:
         st.html(pieces_html(encodings.canonical))
     else:
-        st.caption("The tokenizer changes this text before it encodes it, so none of its encodings is the tokenizer's.")
+        st.caption("The tokenizer changes this text before it encodes it, so none of its encodings is canonical.")
     st.header("All encodings", anchor=False, help=term("all encodings"))
     st.markdown(as_markdown(count_sentence(encodings)))
     if not encodings.count:
@@ -140,10 +140,10 @@ def _lattice(services: Services, answer: Answer[DrawnText], text: str, model: st
         question=repr((encodings.text, text)),
         height=340,
     )
-    notes = ["Every way from left to right is an encoding", "bold: the canonical one"]
+    notes = ["Every path from left to right is an encoding", "bold: the canonical one"]
     notes += [encodings.graph.note] if encodings.graph.note else []
     notes += [shown.picture.note] if shown.picture.note and shown.picture.note != encodings.graph.note else []
-    st.caption(as_markdown(" · ".join([*notes, "click a token to read why it is not canonical"])))
+    st.caption(as_markdown(" · ".join([*notes, "click a token for the reason why it is not canonical"])))
     picture = shown.picture
     if picture.svg is not None:
         pin_button(
@@ -154,10 +154,10 @@ def _lattice(services: Services, answer: Answer[DrawnText], text: str, model: st
                 picture.svg,
                 _alt(encodings),
                 page="tokens",
-                asked=f"in how many ways can “{shortened(encodings.text, 60)}” be written in tokens?",
+                question=f"how many encodings has “{shortened(encodings.text, 60)}”?",
                 model=model,
-                look_at="Every way from left to right is an encoding; the bold one is the tokenizer's own.",
-                not_shown="How likely the model finds each of them.",
+                look_at="Every path from left to right is an encoding; the bold one is canonical.",
+                not_shown="How likely each encoding is.",
             ),
             key="pin_lattice",
         )
@@ -176,9 +176,9 @@ def _alt(encodings: TextEncodings) -> str:
 
 def _probabilities(services: Services, text: str, model: str, answer: Answer[DrawnText]) -> None:
     st.header(
-        "What the model thinks of them",
+        "Their probabilities",
         anchor=False,
-        help="Each encoding is a sequence of tokens with a probability of its own. Together they are that of the text.",
+        help="Each encoding is a sequence of tokens with a probability of its own. Their sum is that of the text.",
     )
     first, second, third = st.columns([5, 2, 2], vertical_alignment="bottom")
     prefix = first.text_input(
@@ -187,7 +187,7 @@ def _probabilities(services: Services, text: str, model: str, answer: Answer[Dra
         bind="query-params",
         max_chars=1_000,
         placeholder="optional: The word is",
-        help="What the model has read before the text. It is given in its canonical encoding and not predicted.",
+        help="The text that the model reads first, in its canonical encoding.",
     )
     fields = SettingFields(EncodingsStudy(samples=0), "tokens")
     fields.draw("matches", second)
@@ -199,13 +199,12 @@ def _probabilities(services: Services, text: str, model: str, answer: Answer[Dra
 
 
 def _samples_part(services: Services, models: list[str]) -> None:
-    st.header("Does the model itself write non-canonically?", anchor=False)
+    st.header("Non-canonical samples", anchor=False)
     st.caption(
-        "Nothing keeps a model from writing “running” as “run” and “ning”. It writes texts here, from the beginning or "
-        "after a prompt, at temperature 1 with every token allowed; each is then encoded again and compared. A text "
-        "that ends in the middle of a character is cut back to whole ones. Blanks at its very end are left out, since "
-        "what follows decides how they are cut, and nothing after an end-of-text token counts. ReLM, section 3.2, "
-        "found about 3 % of the samples of GPT-2 and 2 % of those of GPT-2 XL not to be canonical."
+        "A model can write “running” as “run” and “ning”. Here it samples texts, from the beginning or after a prompt, "
+        "at temperature 1 with every token allowed; each is encoded again and compared. An unfinished character, "
+        "blanks at the very end and all after an end-of-text token are left out. In ReLM, section 3.2, about 3 % of "
+        "the samples of GPT-2 and 2 % of those of GPT-2 XL were not canonical."
     )
     first, second, third = st.columns([2, 2, 5])
     fields = SettingFields(EncodingsStudy(text=""), "tokens")

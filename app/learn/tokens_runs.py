@@ -227,7 +227,7 @@ def _pin(services: Services, title: str, chart: Chart, findings: EncodingsFindin
             chart.figure,
             chart.alt,
             page="tokens",
-            asked=EncodingsStudy.question,
+            question=EncodingsStudy.question,
             model=run.model,
             look_at=chart.alt,
             run=run.id,

@@ -1,4 +1,4 @@
-"""Where the edits of random walks fall: figures and sentences from `engine.learn.random_walks`; pure functions."""
+"""The places of edits in random walks (`engine.learn.random_walks`): figures, tables and sentences."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from app.narrative import probability_text
 from engine.counted import counted
 from engine.learn.random_walks import UNEDITED, Crossing, Draws, RandomWalks
 
-#: What each rule is called, and what it does, for people.
+#: The name of each rule, and its meaning.
 RULE_NAMES = {"strings": "By strings", "edges": "By edges", "tokens": "By token paths"}
 RULE_WORDS = {
-    "strings": "every string alike: an arc counts for the strings behind it",
-    "edges": "a coin at every state: each way on alike, whatever lies behind it",
-    "tokens": "every encoding alike: a string counts for the ways to spell it in tokens",
+    "strings": "every string is equally likely: an arc counts for the strings behind it",
+    "edges": "every way on from a state is equally likely, however many strings are behind it",
+    "tokens": "every encoding is equally likely: a string counts for its encodings",
 }
 _STYLES = dict(zip(("strings", "edges", "tokens"), STYLES, strict=False))
 
 
 def positions_chart(draws: Draws, drawn: int) -> Chart:
-    """The share of the first `drawn` walks whose edit is at each place, as bars; what they tend to, as marks."""
+    """The share of the first `drawn` walks with their edit at each place, as bars; the exact shares as marks."""
     counts = Counter(draws.positions[:drawn])
     places = list(range(UNEDITED, len(draws.exact) - 1))
     labels = ["none" if place == UNEDITED else str(place) for place in places]
@@ -69,8 +69,8 @@ def cumulative_chart(walks: RandomWalks, drawn: int) -> Chart:
         marks.append(line(places, exact, name=name, style=style, hover=hover))
         counts = Counter(place for place in draws.positions[:drawn] if place != UNEDITED)
         if total := sum(counts.values()):
-            seen = [value / total for value in accumulate(counts[place] for place in places)]
-            marks.append(dots(places, seen, style=style, size=6, hover="drawn: %{y:.0%} up to character %{x}"))
+            shares = [value / total for value in accumulate(counts[place] for place in places)]
+            marks.append(dots(places, shares, style=style, size=6, hover="drawn: %{y:.0%} up to character %{x}"))
         half = next(place for place, value in enumerate(exact) if value >= 0.5)
         halves.append(f"{name.lower()}: half of them up to character {half}")
     return chart(
@@ -82,29 +82,29 @@ def cumulative_chart(walks: RandomWalks, drawn: int) -> Chart:
 
 
 def findings(walks: RandomWalks) -> list[str]:
-    """What the comparison says, exactly."""
+    """The comparison of the exact shares, in sentences."""
     by_rule = {draws.rule: draws.exact for draws in walks.draws}
     edges, strings, tokens = (by_rule[rule] for rule in ("edges", "strings", "tokens"))
-    told = [
-        f"Within one edit there are {counted(walks.strings, 'string')}, spelled by {walks.encodings} token sequences.",
-        f"Walking by edges, {probability_text(edges[1])} of the walks are edited at the first character; if every"
-        f" string is alike it is {probability_text(strings[1])}.",
+    sentences = [
+        f"Within one edit there are {counted(walks.strings, 'string')} with {walks.encodings} encodings.",
+        f"By edges, {probability_text(edges[1])} of the walks are edited at the first character; by strings,"
+        f" {probability_text(strings[1])}.",
     ]
     if edges[1] > 2 * strings[1]:
-        told[-1] += (
-            " At the start most ways on are edits, and once the one edit is made, the walk can do no more than spell"
-            " the rest. Counting the strings behind each arc puts that right."
+        sentences[-1] += (
+            " At the start most ways on are edits, and after its one edit a walk can only spell the rest. Counting the"
+            " strings behind each arc corrects this."
         )
-    apart = 0.5 * sum(abs(one - other) for one, other in zip(tokens, strings, strict=True))
-    told.append(
-        f"Counting token paths instead moves {probability_text(apart)} of the walks to other characters: where an edit"
-        " leaves more ways to cut the string into tokens, there are more paths."
+    moved = 0.5 * sum(abs(one - other) for one, other in zip(tokens, strings, strict=True))
+    sentences.append(
+        f"By token paths, {probability_text(moved)} of the walks move to other characters: a string with more encodings"
+        " has more paths."
     )
-    return told
+    return sentences
 
 
 def crossing_table(crossing: Crossing, taken: int) -> pd.DataFrame:
-    """The ways on from a state, with their probabilities by both rules; `taken` is the one that the walk takes."""
+    """The ways on from a state, with their probabilities by both rules; taken: the place of the one taken."""
     return pd.DataFrame(
         [
             {

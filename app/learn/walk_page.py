@@ -1,7 +1,7 @@
 """The part of the page on random walks: a histogram that grows, and one walk followed crossing by crossing.
 
-Nothing here needs the model. The walks are drawn in a limited child process (`engine.runs.learning`), all of them
-at once; the page then shows the first hundred, two hundred, ... of them, as they would come in.
+No model is needed. A limited child process draws all walks at once (`engine.runs.learning`); the page then shows the
+first hundred, two hundred, ... of them.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _MOST_STATES = 80
 
 @shared
 def walk_answers() -> WalkAnswers:
-    """The child process for random walks, started when the first reader asks for one."""
+    """The child process for random walks; it starts with the first question."""
     return WalkAnswers()
 
 
 def walk_page(services: Services) -> None:
     """Settings, histograms, one walk."""
     st.html(
-        '<p class="relens-lead small">To draw a string of a pattern at random one walks through its automaton. What is '
-        "the right coin to throw at each state? If every way on is alike, the strings are not: with one typing mistake "
-        "allowed, nearly all of the mistakes fall on the first character.</p>"
+        '<p class="relens-lead small">A random walk through its automaton draws a string of a pattern. If every way on '
+        "from a state is equally likely, the strings are not: with one typing mistake allowed, nearly all mistakes are "
+        "at the first character.</p>"
     )
-    walks = _asked()
+    walks = _walks()
     if walks is None:
         return
     with st.container():
@@ -65,7 +65,7 @@ def walk_page(services: Services) -> None:
         st.fragment(_one_walk, key="walk_followed")(walks)
 
 
-def _asked() -> RandomWalks | None:
+def _walks() -> RandomWalks | None:
     names = [entry.name for entry in available_models()]
     if not names:
         show_no_model()
@@ -78,8 +78,8 @@ def _asked() -> RandomWalks | None:
             bind="query-params",
             max_chars=300,
             width=420,
-            help="A small pattern with a few strings. All strings with one character inserted, deleted or replaced are "
-            "drawn from.",
+            help="A small pattern with a few strings. The walks draw from these and all strings with one character "
+            "inserted, deleted or replaced.",
         )
         model = st.selectbox(
             "Tokens of",
@@ -87,7 +87,7 @@ def _asked() -> RandomWalks | None:
             key="walk_model",
             bind="query-params",
             width=220,
-            help="Whose tokens spell the strings. Only walks by token paths depend on it.",
+            help="The model whose tokens spell the strings. Only walks by token paths depend on it.",
         )
         seed = st.number_input(
             "Seed",
@@ -97,7 +97,7 @@ def _asked() -> RandomWalks | None:
             key="walk_seed",
             bind="query-params",
             width=110,
-            help="Another seed draws other walks; the same one, these.",
+            help="The same seed draws the same walks.",
         )
     try:
         with st.spinner("Drawing walks"):
@@ -118,17 +118,17 @@ def _histograms(services: Services, walks: RandomWalks) -> None:
             chart = positions_chart(draws, drawn)
             st.plotly_chart(chart.figure, key=f"walk_{draws.rule}", config=charts.CONFIG, alt=chart.alt)
             title = f"Random edits: {RULE_NAMES[draws.rule].lower()}"
-            told = [f"{RULE_NAMES[draws.rule]}: {RULE_WORDS[draws.rule]}.", chart.alt]
-            _pin(services, walks, title, told, chart, "The bars are the walks drawn; the marks, what they tend to.")
+            sentences = [f"{RULE_NAMES[draws.rule]}: {RULE_WORDS[draws.rule]}.", chart.alt]
+            _pin(services, walks, title, sentences, chart, "The bars are the walks drawn; the marks, the exact shares.")
     st.markdown("**The three on one scale**")
     st.caption(
-        "The share of edits up to each character: lines exactly, dots as drawn. A straight line spreads them evenly;"
-        " one that leaps up at the start crowds them there."
+        "The share of edits up to each character: lines exactly, dots as drawn. A straight line: edits are spread"
+        " evenly. A leap at the start: most edits are there."
     )
     chart = cumulative_chart(walks, drawn)
     st.plotly_chart(chart.figure, key="walk_cumulative", config=charts.CONFIG, alt=chart.alt)
-    look_at = "A straight line spreads the edits evenly; one that leaps up at the start crowds them there."
-    _pin(services, walks, "Where a random edit falls", findings(walks), chart, look_at)
+    look_at = "A straight line: edits are spread evenly. A leap at the start: most edits are there."
+    _pin(services, walks, "Places of random edits", findings(walks), chart, look_at)
     ticker(_PACE if st.session_state.get(_PLAYING) else None, key="walk_clock")
 
 
@@ -143,7 +143,7 @@ def _pin(
             chart.figure,
             chart.alt,
             page="replay",
-            asked=f"where do edits fall when strings near {walks.pattern} are drawn at random?",
+            question=f"where are the edits when strings near {walks.pattern} are drawn at random?",
             model=str(st.session_state.get("walk_model", "")),
             look_at=look_at,
         ),
@@ -152,7 +152,7 @@ def _pin(
 
 
 def _draw_bar() -> int:
-    """How many of the walks are shown; while it plays, a hundred more every half second."""
+    """The number of walks shown; while it plays, a hundred more every half second."""
     now = time.monotonic()
     if st.session_state.get(_PLAYING) and now - st.session_state.get(_TURNED, 0.0) >= 0.6 * _PACE:
         st.session_state[_TURNED] = now
@@ -167,7 +167,7 @@ def _draw_bar() -> int:
             type="primary",
             key="walk_play",
             on_click=_play,
-            help=f"Draw {_AT_A_TIME} walks after the other, by each of the three rules, up to {MOST_DRAWS:,}.",
+            help=f"Add {_AT_A_TIME} walks at a time, by each of the three rules, up to {MOST_DRAWS:,}.",
         )
         return int(
             st.slider(
@@ -176,7 +176,7 @@ def _draw_bar() -> int:
                 MOST_DRAWS,
                 step=_AT_A_TIME,
                 key=_DRAWN,
-                help="How many walks the bars are of. The more, the nearer they come to the exact marks.",
+                help="The number of walks in the bars. The more, the nearer they come to the exact marks.",
             )
         )
 
@@ -199,7 +199,7 @@ def _one_walk(walks: RandomWalks) -> None:
             required=True,
             key="walk_rule",
             on_change=_from_the_start,
-            help="Which coin chose the way. The other one's probabilities stand beside it.",
+            help="The rule that drew the walk. The table below has the probabilities by both rules.",
         )
         draws: Draws = followed[name]
         texts = edits_listed([visible(walk.text) for walk in draws.walks])
@@ -209,7 +209,7 @@ def _one_walk(walks: RandomWalks) -> None:
             key=f"walk_number_{draws.rule}",
             width=300,
             on_change=_from_the_start,
-            help="The first few walks that this rule drew.",
+            help="The first few walks of this rule.",
         )
         walk = draws.walks[texts.index(chosen)]
         step = _crossing_bar(len(walk.turns) - 1)
@@ -239,7 +239,7 @@ def _crossing_bar(last: int) -> int:
         help="One character on.",
     )
     if last:
-        st.slider("Character", 0, last, key=_CROSSING, help="Where the walk is.", width=240)
+        st.slider("Character", 0, last, key=_CROSSING, help="The place of the walk.", width=240)
     return int(st.session_state.get(_CROSSING, 0))
 
 
@@ -284,20 +284,20 @@ def _crossing(walks: RandomWalks, walk: Walk, step: int) -> None:
             column_config={
                 "Taken": st.column_config.CheckboxColumn(help="The way that this walk takes."),
                 "Way on": st.column_config.TextColumn(help="The characters that lead to the same state."),
-                "Characters": st.column_config.NumberColumn(help="How many characters these are.", format="localized"),
-                "Strings behind": st.column_config.TextColumn(help="How many strings this way leads to: its weight."),
+                "Characters": st.column_config.NumberColumn(help="The number of these characters.", format="localized"),
+                "Strings behind": st.column_config.TextColumn(help="The number of strings on this way: its weight."),
                 "By strings": st.column_config.NumberColumn(
-                    format="percent", help="Strings behind this way, of all strings behind this state."
+                    format="percent", help="Strings on this way, of all strings behind this state."
                 ),
                 "By edges": st.column_config.NumberColumn(
-                    format="percent", help="Its characters, of all characters that may follow, and the stop."
+                    format="percent", help="Its characters, of all that may follow, the stop included."
                 ),
             },
         )
 
 
 def _walk_marks(walks: RandomWalks, walk: Walk, step: int) -> Marks:
-    """Where the walk is, where it has been, and the arc it takes now."""
+    """The states and arcs of the walk so far, and those of this step."""
     states: dict[int, str] = {}
     arcs: dict[ArcName, str] = {}
     for place in range(step + 1):

@@ -1,4 +1,4 @@
-"""Findings on screens for a room: what can be pinned, how it is explained, and the file that shows it.
+"""Findings on screens for a room: pinned figures, words for the speaker, and the file of a deck.
 
-It uses the store's screens and the charts of `app`; a file that it writes needs nothing else to open.
+It uses the store's screens and the charts of `app`; the file opens without anything else.
 """

@@ -1,11 +1,11 @@
-"""A deck as one HTML file: what is shown on the wall, and what is taken home.
+"""A deck as one HTML file, for the wall and to take home.
 
     body       one <section> a screen: headline, figure, caveats, the speaker's notes; readable without any script
-    figures    JSON; drawn by plotly, whose script is in the file once, when their screen comes
+    figures    JSON; plotly, whose script is in the file once, draws each when its screen comes
     script     keyboard, notes, colours (assets/screens.js)
 
-The Present page shows this same file inside itself, so what is exported is what was shown; but there figures are sent
-one by one, when their screen comes (`shown_deck`). Nothing in it is fetched from anywhere (`app.self_contained`).
+The Present page shows the same file inside itself, so the export looks like the show; there each figure is sent when
+its screen comes (`shown_deck`). The file fetches nothing (`app.self_contained`).
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _KEYS = "→ ← screens · N notes · T colours · F full screen"
 
 
 def deck_name(deck: str) -> str:
-    """A deck as it is called; the first has no name of its own."""
+    """The name of a deck; the first has none of its own."""
     return deck or "First deck"
 
 
 def deck_html(screens: Iterable[Screen], deck: str = "", *, theme: Theme | None = None) -> str:
-    """The file. theme: the colours to begin with, None for those of the reader's system."""
+    """The file. theme: its first colours, None for those of the reader's system."""
     figures: list[str] = []
     screens = list(screens)
     sections = [
         _section(screen, number, len(screens), _picture(screen, figures)) for number, screen in enumerate(screens, 1)
     ]
-    # Each is written by itself: one call for all would hold up whoever else the server has to answer.
+    # Each is written by itself: one call for all would block the other sessions of the server.
     return _file(sections, f"[{','.join(figures)}]", deck, theme, plotly=bool(figures))
 
 
 def shown_deck(cards: Sequence[Card], deck: str, theme: Theme) -> str:
-    """The file inside the Present page, which can be left with Esc, is told which screen one is at, and gets figures.
+    """The file inside the Present page: Esc leaves it, and the page sends it the current screen and the figures.
 
-    Where a screen has a figure there is a place for it; `shown_figure` is what goes there.
+    A screen with a figure has a place for it; `shown_figure` goes there.
     """
     sections = [
         _section(card.screen, number, len(cards), _place(card.screen, number - 1) if card.has_figure else "")
@@ -62,14 +62,14 @@ def shown_deck(cards: Sequence[Card], deck: str, theme: Theme) -> str:
 
 
 def shown_figure(figure: str) -> str:
-    """A screen's figure for the script of a deck, as JSON: of plotly, {"svg"}, or {"missing": why there is none}."""
+    """A screen's figure for the script of a deck, as JSON: of plotly, {"svg"}, or {"missing": the reason}."""
     if figure.lstrip().startswith("<"):
         drawn = svg_picture(figure)
-        found = {"missing": _UNREADABLE} if drawn is None else {"svg": drawn}
+        data = {"missing": _UNREADABLE} if drawn is None else {"svg": drawn}
     else:
-        read = plotly_figure(figure)
-        found = {"missing": _UNREADABLE} if read is None else projected(read)
-    return json.dumps(found, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        parsed = plotly_figure(figure)
+        data = {"missing": _UNREADABLE} if parsed is None else projected(parsed)
+    return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def _file(
@@ -79,7 +79,7 @@ def _file(
     if not sections:
         sections = ['<section class="screen"><h1>Nothing is pinned on this deck.</h1></section>']
     leave = '<button type="button" data-do="leave" title="Leave (Esc)">Leave</button>' if shown else ""
-    back, on = "The screen before", "The next screen"
+    back, on = "Previous screen", "Next screen"
     body = (
         f"<main>{''.join(sections)}</main>"
         '<nav aria-label="Screens">'
@@ -123,14 +123,14 @@ def _section(screen: Screen, number: int, count: int, picture: str) -> str:
 
 
 def source_line(screen: Screen) -> str:
-    """Where a screen comes from, in one line."""
+    """The source of a screen in one line."""
     source = screen.source
     run = f"run {source['run'][:8]}" if source.get("run") else ""
     return " · ".join(part for part in (source.get("label", ""), run, "Relens") if part)
 
 
 def _picture(screen: Screen, figures: list[str]) -> str:
-    """The figure in its file; what a script draws of it is added to `figures`."""
+    """The figure of a screen as HTML; one of plotly is added to `figures`, for the script to draw."""
     if not screen.figure:
         return ""
     if screen.figure.lstrip().startswith("<"):
@@ -146,7 +146,7 @@ def _picture(screen: Screen, figures: list[str]) -> str:
 
 
 def _place(screen: Screen, figure: int) -> str:
-    """Where the script draws the figure of this number."""
+    """The place where the script draws the figure of this number."""
     alt = _alt(screen)
     return (
         f'<figure class="plot" role="img" aria-label="{alt}" data-figure="{figure}"><noscript>{alt}</noscript></figure>'
@@ -175,7 +175,7 @@ def _caveats(screen: Screen) -> str:
 
 def _notes(screen: Screen) -> str:
     paragraphs = [part for part in screen.explanation.split("\n\n") if part.strip()]
-    return "".join(f"<p>{as_html(part)}</p>" for part in paragraphs) or "<p>Nothing is written down here.</p>"
+    return "".join(f"<p>{as_html(part)}</p>" for part in paragraphs) or "<p>There are no notes.</p>"
 
 
 @cache

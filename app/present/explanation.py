@@ -1,11 +1,11 @@
-"""What a speaker says about a finding, and what has to be said with it; pure functions of what is known.
+"""The speaker's words about a finding, with its caveats.
 
-    asked of smollm2-135m     "What was asked: does what the model says depend on whom it speaks of? The answer is
-    axes, colours              that of one language model, smollm2-135m. ... From left to right: Share. Each line is
-    the figure's sentence      a place on the vertical axis. Colours: man, woman. What to look at: ..."
-    what it does not show     "It does not show what people are like, only what this model tends to write."
+    question, model       "The question: does what the model says depend on whom it speaks of? The answer is that of
+    axes, colours          one language model, smollm2-135m. How to read the figure: from left to right: Share. Colours
+    the figure's sentence  and shapes: man, woman. What to look at: ...
+    caveats                What it does not show: what people are like, only what this model tends to write."
 
-A speaker changes these words; they are a beginning for somebody who has to stand in front of people in an hour.
+They are a draft, which a speaker edits.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from engine.counted import counted
 from engine.query import Distribution, Sampling
 from engine.runs.records import RunRecord
 
-#: Names of series that are told.
+#: Most names of series in a sentence.
 _MOST_NAMES = 6
-#: Words by which a verdict says what its numbers do not carry.
+#: Words of a sentence that limits what follows from the numbers of a verdict.
 _RESTRAINT = re.compile(
     r"no proof|too few|no meaning|not finished|left out|cannot tell|remains open|unexplored|say little|"
     r"says little|"
@@ -35,7 +35,7 @@ _RESTRAINT = re.compile(
 
 def explanation(
     *,
-    asked: str,
+    question: str,
     model: str,
     how: str = "",
     figure: go.Figure | None = None,
@@ -45,23 +45,23 @@ def explanation(
 ) -> str:
     """The speaker's words, in paragraphs.
 
-    asked: the question as a sentence. how: how the answer was found, as a sentence. look_at: what one should see in the
-    figure. also: more that was found. not_shown: what must not be concluded.
+    question, how (the method), look_at (in the figure): sentences. also: further results. not_shown: what does not
+    follow.
     """
     drawn = axes_sentence(figure) if figure is not None else ""
     parts = [
-        f"What was asked: {asked} The answer is that of one language model, {model}.",
+        f"The question: {question} The answer is that of one language model, {model}.",
         how,
         f"How to read the figure: {drawn}" if drawn else "",
         f"What to look at: {look_at}" if look_at else "",
-        f"Also found: {' '.join(also)}" if also else "",
+        f"Further results: {' '.join(also)}" if also else "",
         f"What it does not show: {not_shown}" if not_shown else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def axes_sentence(figure: go.Figure) -> str:
-    """What the axes and the colours of a figure stand for; "" where it says nothing of that."""
+    """The meaning of the axes and colours of a figure; "" for one without titles."""
     layout = figure.layout.to_plotly_json()
     parts = []
     for letter, direction in (("x", "From left to right"), ("y", "From bottom to top")):
@@ -71,14 +71,14 @@ def axes_sentence(figure: go.Figure) -> str:
             upside = letter == "y" and any(axis.get("autorange") == "reversed" for axis in axes)
             parts.append(f"{'From top to bottom' if upside else direction}: {' and '.join(titles)}.")
         elif letter == "y" and any(axis.get("ticktext") is not None for axis in axes):
-            parts.append("Each line stands for what is written at its left.")
+            parts.append("Each row has its label at its left.")
     names = [plain(str(trace.name)) for trace in figure.data if trace.name and trace.showlegend is not False]
-    told = list(dict.fromkeys(name for name in names if name.strip()))
-    if len(told) > 1:
-        more = f", and {len(told) - _MOST_NAMES} more" if len(told) > _MOST_NAMES else ""
-        parts.append(f"Colours and shapes tell apart: {', '.join(told[:_MOST_NAMES])}{more}.")
+    series = list(dict.fromkeys(name for name in names if name.strip()))
+    if len(series) > 1:
+        more = f", and {len(series) - _MOST_NAMES} more" if len(series) > _MOST_NAMES else ""
+        parts.append(f"Colours and shapes: {', '.join(series[:_MOST_NAMES])}{more}.")
     if any(_has_intervals(trace) for trace in figure.data):
-        parts.append("Thin lines around a value are where it lies in 95 of 100 such samples.")
+        parts.append("Thin lines around a value: in 95 of 100 such samples it lies within them.")
     return " ".join(parts)
 
 
@@ -93,28 +93,28 @@ def plain(label: str) -> str:
 
 
 def restraints(verdict: Iterable[str]) -> list[str]:
-    """The sentences of a verdict that say what its numbers do not carry."""
+    """The sentences of a verdict that limit what follows from its numbers."""
     return [sentence for sentence in verdict if _RESTRAINT.search(sentence)]
 
 
 def model_caveat(run: RunRecord) -> str:
-    """That this is one model, and how small it is where its name tells."""
+    """One model was used, and its size where its name has it."""
     size = model_size(run.model)
     what = f"{run.model}, with {size} parameters" if size else run.model
-    return f"One language model was asked ({what}); another one may answer otherwise."
+    return f"The answer is that of one language model ({what}); another one may answer otherwise."
 
 
 def model_size(name: str) -> str:
-    """The number of parameters as the name of a model tells it, "135 million"; "" where it does not."""
+    """The number of parameters in the name of a model, "135 million"; "" without one."""
     known = {"gpt2": "124 million", "gpt2-medium": "355 million", "gpt2-large": "774 million", "gpt2-xl": "1.5 billion"}
     if name.lower() in known | {"distilgpt2": ""}:
         return known.get(name.lower(), "82 million")
-    found = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)([mb])(?![a-z0-9])", name.lower())
-    return f"{found[1]} {'million' if found[2] == 'm' else 'billion'}" if found else ""
+    size = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)([mb])(?![a-z0-9])", name.lower())
+    return f"{size[1]} {'million' if size[2] == 'm' else 'billion'}" if size else ""
 
 
 def decoding_caveat(specification: Mapping[str, Any]) -> str:
-    """Under which decoding rule the numbers hold; "" where the specification has none."""
+    """The decoding rule of the numbers; "" where the specification has none."""
     rule = specification.get("decoding")
     if not isinstance(rule, Mapping):
         return ""
@@ -127,14 +127,14 @@ def decoding_caveat(specification: Mapping[str, Any]) -> str:
     if float(rule.get("temperature") or 1.0) != 1.0:
         parts.append(f"a temperature of {float(rule['temperature']):g}")
     if not parts:
-        return "The numbers are of the model's own probabilities: no decoding rule cut any token."
+        return "The numbers are the model's own probabilities: no decoding rule cut any token."
     return f"The numbers hold for this decoding rule: at every step {' and '.join(parts)}."
 
 
 def size_caveat(run: RunRecord) -> str:
-    """How much the numbers stand on, and that a run which is not over may still change them."""
+    """The number of draws, and a sentence on a run that is not finished."""
     unfinished = (
-        "It was pinned while the run was still going on, and may have changed since."
+        "It was pinned while the run was still going on, so it may have changed since."
         if run.is_live
         else ""
         if run.status == "done"
@@ -142,20 +142,20 @@ def size_caveat(run: RunRecord) -> str:
     )
     count = int(run.specification.get("traversal", {}).get("count", 0))
     drawn = int(run.progress.get("samples", 0)) if count else 0
-    told = f"It stands on {counted(drawn, 'draw')}." if drawn else ""
-    return " ".join(part for part in (told, unfinished) if part)
+    draws = f"It rests on {counted(drawn, 'draw')}." if drawn else ""
+    return " ".join(part for part in (draws, unfinished) if part)
 
 
 def search_how(kind: str) -> str:
-    """How a search of this kind of traversal finds its answer, for people who do not program."""
+    """The method of a search with this kind of traversal, for people who do not program."""
     if kind == Sampling.kind:
         return (
-            "The model was made to write again and again inside the pattern, by chance, and what it wrote was counted; "
-            "how likely it is to stay inside the pattern at all is put into the numbers."
+            "The model wrote texts of the pattern by chance, again and again, and these were counted; the numbers "
+            "include how likely the model is to stay inside the pattern."
         )
     if kind == Distribution.kind:
-        return "Everything the pattern allows was looked at, the likeliest first, until next to nothing was left."
-    return "What the pattern allows was looked for the likeliest first, without any drawing by chance."
+        return "All texts of the pattern were listed, the likeliest first, until next to nothing was left."
+    return "The texts of the pattern were listed, the likeliest first, without chance."
 
 
 def _has_intervals(trace: Any) -> bool:

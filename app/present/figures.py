@@ -1,13 +1,12 @@
-"""Figures at the size of a wall: what is kept of a figure, made larger, and made harmless.
+"""Figures at the size of a wall, larger and harmless.
 
     on a page     font 12, bars of 26 pixels        on a screen     font 24, bars of 32 pixels, wider lines
 
-A screen is laid out for 1440 pixels and scaled to the projector as a whole, so sizes here are pixels of that layout. A
-figure that is high needs a least height, below which its labels would run into each other.
+A screen is laid out for 1440 pixels and scaled to the projector as a whole, so sizes are pixels of that layout. A high
+figure has a least height, below which its labels would overlap.
 
-A deck may come from somebody else's file. So of a figure only the sorts of traces and the parts of a layout that
-Relens draws with are kept, and of an SVG only the elements and attributes that a drawing of an automaton has; neither
-can fetch anything, run anything, or hold a link.
+A deck may come from a foreign file. Of a figure only the kinds of traces and the parts of a layout that Relens uses are
+kept, of an SVG only the elements and attributes of a drawn automaton: neither can fetch, run or link anything.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-#: How much larger text, lines and marks are, and how much higher a figure.
+#: Factors of text, of lines and marks, and of the height of a figure.
 TEXT, LINES, HEIGHT = 2.0, 1.7, 1.25
 _FONT, _MARK, _LINE = 12.0, 6.0, 2.0
 _HEIGHT = 300.0
@@ -34,9 +33,9 @@ _LAYOUT = re.compile(
 _FONTS = re.compile(r"(?:[a-z]*font)")
 #: Sizes that grow with the lines, and those that grow with the text.
 _WIDTHS, _DISTANCES = frozenset({"width", "thickness"}), frozenset({"standoff", "ticklabelstandoff", "ticklen"})
-#: Where a figure holds text that is seen.
+#: The parts of a figure with visible text.
 _SEEN = frozenset({"text", "hovertext", "customdata", "ticktext", "name", "labels", "x", "y", "hovertemplate", "meta"})
-#: Blanks that were read are never given back: a figure of a million of them would take hours.
+#: Possessive (*+): with backtracking, a figure of a million blanks would take hours.
 _LINK = re.compile(r"<\s*+(?=/?+\s*+a\b)", re.IGNORECASE)
 
 _ELEMENTS = frozenset({"svg", "g", "title", "path", "polygon", "polyline", "ellipse", "text"})
@@ -61,17 +60,17 @@ _SVG = "http://www.w3.org/2000/svg"
 
 
 def plotly_figure(text: str) -> dict[str, Any] | None:
-    """A figure from its JSON, {"data": [...], "layout": {...}}, only what Relens draws with; None for no figure."""
+    """A figure from its JSON, {"data": [...], "layout": {...}}, with the parts that Relens uses; None for no figure."""
     try:
-        found = json.loads(text, parse_constant=lambda _name: None, parse_float=_finite, parse_int=_finite)
+        figure = json.loads(text, parse_constant=lambda _name: None, parse_float=_finite, parse_int=_finite)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or not isinstance(found.get("data"), list):
+    if not isinstance(figure, dict) or not isinstance(figure.get("data"), list):
         return None
     traces = [
-        trace for trace in found["data"] if isinstance(trace, dict) and str(trace.get("type", "scatter")) in _TRACES
+        trace for trace in figure["data"] if isinstance(trace, dict) and str(trace.get("type", "scatter")) in _TRACES
     ]
-    layout = found.get("layout")
+    layout = figure.get("layout")
     kept = (
         {name: value for name, value in layout.items() if _LAYOUT.fullmatch(name)} if isinstance(layout, dict) else {}
     )
@@ -81,7 +80,7 @@ def plotly_figure(text: str) -> dict[str, Any] | None:
 def projected(figure: dict[str, Any]) -> dict[str, Any]:
     """The figure for a screen: {"data", "layout", "height"}, the least height in pixels of a layout 1440 wide.
 
-    figure: of `plotly_figure`. Its own height goes, since a screen gives it what room there is.
+    figure: of `plotly_figure`. It loses its own height: a screen gives it the room that is left.
     """
     layout = _larger(figure["layout"])
     height = layout.pop("height", None)
@@ -101,7 +100,7 @@ def projected(figure: dict[str, Any]) -> dict[str, Any]:
 
 
 def masked_figure(text: str, mask: Callable[[str], str]) -> str:
-    """A figure, JSON or SVG, with `mask` on the texts that are seen in it; what is neither is masked as a whole."""
+    """A figure, JSON or SVG, with `mask` on its visible texts; any other text is masked as a whole."""
     if text.lstrip().startswith("<"):
         return "<".join(_masked_part(part, mask) for part in text.split("<"))
     try:
@@ -111,7 +110,7 @@ def masked_figure(text: str, mask: Callable[[str], str]) -> str:
 
 
 def svg_picture(text: str) -> str | None:
-    """An SVG with only what a drawing of an automaton has, safe inside HTML; None for what is no SVG."""
+    """An SVG with only the parts of a drawn automaton, safe inside HTML; None for any other text."""
     if "<!ENTITY" in text:
         return None
     try:
@@ -125,7 +124,7 @@ def svg_picture(text: str) -> str | None:
 
 
 def svg_address(picture: str) -> str:
-    """A drawing of `svg_picture` as an address for an `<img>`, in greys that are seen on white and on black."""
+    """A drawing of `svg_picture` as an address for an `<img>`, in greys for white and for black."""
     style = (
         "text{font:12px monospace;fill:#7A858F}ellipse,path{fill:none;stroke:#7A858F}"
         "polygon,.entry ellipse{fill:#7A858F;stroke:none}"
@@ -149,7 +148,7 @@ def _local(element: ElementTree.Element) -> str:
 
 
 def _without_links(value: Any) -> Any:
-    """The value with plotly's one tag that leads elsewhere made text."""
+    """The value with links, plotly's only tag that leads elsewhere, as text."""
     if isinstance(value, str):
         return _LINK.sub("&lt;", value)
     if isinstance(value, list):
@@ -166,7 +165,7 @@ def _masked_part(part: str, mask: Callable[[str], str]) -> str:
 
 
 def _masked(value: Any, mask: Callable[[str], str], inside: str = "") -> Any:
-    """Texts masked, and nothing that is a setting: a list of words may well have "lines" in it."""
+    """Visible texts masked, and no settings: a list of words may have "lines" in it."""
     if isinstance(value, str):
         return mask(value) if inside in _SEEN else value
     if isinstance(value, list):
@@ -220,7 +219,7 @@ def _bounded(size: float) -> float:
 
 
 def _finite(written: str) -> float | None:
-    """A number as JSON has it; None where it is larger than any that a browser knows."""
+    """A number of JSON; None for one beyond the numbers of a browser."""
     number = float(written)
     if not math.isfinite(number):
         return None

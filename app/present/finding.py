@@ -1,9 +1,9 @@
-"""What any page can pin: a figure, what it shows in words, and what it does not carry.
+"""A finding that a page pins: a figure, sentences, caveats.
 
     page        Finding("Outcomes by subject", figure, sentences, caveats, explanation, source)
     pinned      a `Screen` at the end of a deck
 
-A finding is made of what the page shows at this moment. What the page masks is masked in it, in every text of it.
+A finding is made of what the page shows at this moment, with the same words masked in every text.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import plotly.graph_objects as go
 from app.present.figures import masked_figure
 from engine.runs.screens import LONGEST_TEXT, Screen
 
-#: Sentences and caveats that one screen has room for.
+#: Most sentences and caveats of a screen.
 MOST_SENTENCES, MOST_CAVEATS = 3, 5
-#: No sentence of a screen is longer, in characters; what a model wrote may be in one.
+#: Most characters of a sentence, which may quote a model.
 _LONGEST_SENTENCE = 600
 
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """title: a few words. sentences: the first is the headline. caveats: what these do not carry. explanation: what a
-    speaker says, in plain words. figure: of plotly, or the text of an SVG, or None; alt: a sentence that stands in for
-    it. table: a small one, names of columns first. source: where it was pinned: "page", "run", "label".
+    """title: a few words. sentences: the first is the headline. caveats: limits of these. explanation: the speaker's
+    words. figure: of plotly, or the text of an SVG, or None; alt: a sentence in its place. table: a small one, names of
+    columns first. source: where it was pinned: "page", "run", "label".
     """
 
     title: str
@@ -58,7 +58,7 @@ class Finding:
 
 
 def masked(screen: Screen, mask: Callable[[str], str]) -> Screen:
-    """The screen with `mask` on every text that is shown."""
+    """The screen with `mask` on every visible text."""
     return replace(
         screen,
         title=mask(screen.title),
@@ -72,7 +72,7 @@ def masked(screen: Screen, mask: Callable[[str], str]) -> Screen:
 
 
 def _bare(figure: go.Figure) -> go.Figure:
-    """The figure without its template: some kilobytes of colours that a screen has of its own."""
+    """The figure without its template: a screen has its own colours."""
     copy: Any = go.Figure(figure)
     copy.update_layout(template=None)
     return copy

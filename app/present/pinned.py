@@ -1,7 +1,7 @@
-"""A figure of a study, or a chart of a search, as a finding: what is known of it put into words.
+"""A figure of a study, or a chart of a search, as a finding with its words.
 
-headline     the verdict's first sentence          what the whole says
-sentence     the figure's own                      what one sees here
+headline     the verdict's first sentence
+sentence     the figure's own
 caveats      the verdict's restraints, the view's notice, the model, the decoding rule
 """
 
@@ -31,27 +31,27 @@ from engine.query import Query
 from engine.runs.records import RunRecord
 from engine.studies.study import Study
 
-#: Sentences of a verdict that a speaker's notes go on with.
+#: Most further sentences of a verdict in the speaker's notes.
 _ALSO = 6
-#: Of a prefix and a pattern so many characters are shown and said.
+#: Most characters of a prefix or a pattern.
 _LONGEST_PART = 250
 
 
 def study_finding(run: RunRecord, study: Study, figure: Figure, verdict: Sequence[str], notice: str) -> Finding:
-    """One figure of a study's run. notice: what the study's page says before anything is shown."""
+    """One figure of a study's run. notice: of the study's view."""
     headline = [*sentences_of(verdict[0])[:2]] if verdict else []
     shown = sentences_of(figure.sentence)[:1]
     careful = restraints(verdict[1:])
     also = [sentence for sentence in verdict[1:] if sentence not in careful][:_ALSO]
     rule = decoding_caveat(run.specification.get("study", {}))
-    rows = f"It stands on {counted(run.row_count, 'row')} of results, {units_sentence(run)}." if run.row_count else ""
+    rows = f"It rests on {counted(run.row_count, 'row')} of results, {units_sentence(run)}." if run.row_count else ""
     caveats = [*careful[:2], notice, model_caveat(run), " ".join(part for part in (rule, size_caveat(run)) if part)]
     return Finding(
         title=figure.title,
         sentences=list(dict.fromkeys([*headline, *shown])),
         caveats=caveats,
         explanation=explanation(
-            asked=study.question,
+            question=study.question,
             model=run.model,
             how=rows if units_sentence(run) else "",
             figure=figure.chart.figure,
@@ -66,28 +66,27 @@ def study_finding(run: RunRecord, study: Study, figure: Figure, verdict: Sequenc
 
 
 def search_finding(
-    run: RunRecord, name: str, chart: Chart, found: Sequence[str], basis: Sequence[str], mass: str, best: str = ""
+    run: RunRecord, name: str, chart: Chart, conclusions: Sequence[str], basis: Sequence[str], mass: str, best: str = ""
 ) -> Finding:
-    """One chart of a search, called `name` on its page. found, basis: its conclusions and what they rest on.
+    """One chart of a search, called `name` on its page. basis: sentences on the draws behind the conclusions.
 
-    best: what was the likeliest, as a sentence, where the chart is of that. mass: how much of what the decoder writes
-    is a match, as a sentence.
+    mass: a sentence on the mass of the matches. best: one on the likeliest text, where the chart is of that.
     """
     query = run.specification.get("query", {})
-    asked = question_of(str(query.get("prefix", "")), str(query.get("pattern", "")))
-    told = [sentence for sentence in (best, *found, mass) if sentence] or [chart.alt]
+    question = question_of(str(query.get("prefix", "")), str(query.get("pattern", "")))
+    sentences = [sentence for sentence in (best, *conclusions, mass) if sentence] or [chart.alt]
     careful = [sentence for sentence in basis if sentence]
     return Finding(
         title=f"{name}: {query_text(query)}",
-        sentences=list(dict.fromkeys([*told[:2], chart.alt])),
+        sentences=list(dict.fromkeys([*sentences[:2], chart.alt])),
         caveats=[*careful[:2], model_caveat(run), decoding_caveat(query), size_caveat(run)],
         explanation=explanation(
-            asked=asked,
+            question=question,
             model=run.model,
             how=search_how(traversal_kind(run)),
             figure=chart.figure,
             look_at=chart.alt,
-            also=[*told[2:], *careful],
+            also=[*sentences[2:], *careful],
             not_shown=_NOT_SHOWN,
         ),
         figure=chart.figure,
@@ -97,30 +96,29 @@ def search_finding(
 
 
 _NOT_SHOWN = (
-    "Only what the pattern allows was looked at; what else the model might write here does not appear. How likely a "
-    "model finds a text says nothing of whether it is true."
+    "Texts outside the pattern, which the model might write too. Whether a text is true: its probability says nothing "
+    "of that."
 )
 
 
 def automaton_finding(query: Query, model: str, title: str, sizes: str, svg: str, note: str) -> Finding:
     """A picture of an automaton of a query. note: what is not drawn of it, "" for nothing."""
-    asked = query_text(query.to_json())
+    text = query_text(query.to_json())
     return Finding(
         title=title,
-        sentences=[asked, f"{sizes}."],
+        sentences=[text, f"{sizes}."],
         caveats=[sentence for sentence in (note and f"{note[:1].upper()}{note[1:].rstrip('.')}.",) if sentence],
         explanation=explanation(
-            asked=f"which texts does the regular expression {asked} allow?",
+            question=f"which texts does the regular expression {text} allow?",
             model=model,
-            how="An automaton is a machine that reads a text from left to right: circles are its states, arrows what "
-            "it may read next.",
-            look_at="Follow the arrows from the filled circle. Each way to a double circle spells a text that is "
-            "allowed.",
-            not_shown="How likely any of these texts is. The automaton says what is allowed, the model how likely.",
+            how="An automaton reads a text from left to right: circles are its states, arrows the characters or tokens "
+            "that may come next.",
+            look_at="Follow the arrows from the filled circle. Each path to a double circle spells an allowed text.",
+            not_shown="How likely any of these texts is: the automaton has only the allowed texts.",
         ),
         figure=svg,
         alt=f"{title}: {sizes}",
-        source={"page": "workbench", "label": f"{title} for {model}", "query": asked},
+        source={"page": "workbench", "label": f"{title} for {model}", "query": text},
     )
 
 
@@ -131,19 +129,19 @@ def page_finding(
     alt: str,
     *,
     page: str,
-    asked: str,
+    question: str,
     model: str,
     look_at: str = "",
     not_shown: str = "",
     run: str = "",
 ) -> Finding:
-    """What a page of lessons or a comparison shows. sentences: the first is the headline. asked: as a sentence."""
+    """A finding of a lesson or a comparison. sentences: the first is the headline. question: as a sentence."""
     return Finding(
         title=title,
         sentences=[sentence for sentence in sentences if sentence],
         caveats=[not_shown] if not_shown else [],
         explanation=explanation(
-            asked=asked,
+            question=question,
             model=model,
             figure=figure if isinstance(figure, go.Figure) else None,
             look_at=look_at,
@@ -157,7 +155,7 @@ def page_finding(
 
 
 def best_sentence(texts: Sequence[str], probabilities: Sequence[float]) -> str:
-    """Which of these texts is the likeliest; "" where there is none."""
+    """The likeliest of these texts, in a sentence; "" without a text."""
     if not len(texts):
         return ""
     best = max(range(len(texts)), key=lambda place: probabilities[place])
@@ -166,14 +164,14 @@ def best_sentence(texts: Sequence[str], probabilities: Sequence[float]) -> str:
 
 
 def query_text(query: object) -> str:
-    """The beginnings of prefix and pattern as they were typed, with a mark between them."""
+    """The beginnings of prefix and pattern with a mark between them."""
     described = query if isinstance(query, dict) else {}
     prefix, pattern = (shortened(str(described.get(part, "")), _LONGEST_PART) for part in ("prefix", "pattern"))
     return f"{prefix} ▸{pattern}" if prefix else pattern
 
 
 def question_of(prefix: str, pattern: str) -> str:
-    """What a search asks, as a sentence, by the beginnings of its prefix and its pattern."""
+    """The question of a search, by the beginnings of its prefix and its pattern."""
     prefix, pattern = shortened(prefix, _LONGEST_PART), shortened(pattern, _LONGEST_PART)
     if prefix:
         return f"which texts that match {pattern.strip()} would it write after “{prefix}”?"

@@ -1,11 +1,11 @@
-"""Small pictures of figures: what one knows a screen by while arranging a deck.
+"""Small pictures of figures, by which screens are recognised while a deck is arranged.
 
     figure     60,000 points, their hover texts, four annotations       1.3 MB
     preview    120 of the points, two annotations                       6 kB
 
-A deck of twenty such figures is 26 MB, which nobody needs to see which screen is which. So a picture is made once of
-each, of at most `engine.runs.screens.LONGEST_PREVIEW` bytes: marks are left out evenly, texts are cut, and what shows
-only under the mouse goes. Of a drawing the shapes stay, and its texts where there is room for them.
+A deck of twenty such figures is 26 MB, too much for a list. So each gets one picture of at most
+`engine.runs.screens.LONGEST_PREVIEW` bytes: marks are left out evenly, texts are cut, and hover texts go. A drawing
+keeps its shapes, and its texts where there is room.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from engine.runs.screens import LONGEST_PREVIEW
 
 #: In pixels.
 PREVIEW_HEIGHT = 170
-#: Marks of a trace, tried one after the other until the picture is small enough; traces; texts; signs of a text.
+#: Marks of a trace, tried in turn until the picture is small enough; most traces; most texts; characters of a text.
 _MARKS, _MOST_TRACES, _MOST_TEXTS, _LONGEST_TEXT = (120, 40, 12), 12, 12, 40
-#: What is seen of a trace; the rest is for the mouse, or text that would be too small to read.
+#: The visible parts of a trace; the rest is hover text, or text that would be too small to read.
 _SEEN = frozenset(
     {"type", "mode", "name", "orientation", "opacity", "width", "offset", "base", "fill", "fillcolor", "stackgroup"}
     | {"x", "y", "z", "x0", "dx", "y0", "dy", "labels", "values", "measure", "marker", "line", "error_x", "error_y"}
@@ -41,14 +41,14 @@ _TITLE, _TEXT = re.compile(r"<title\b[^<>]*(?:/>|>[^<]*</title>)"), re.compile(r
 
 
 def preview_of(figure: str) -> str:
-    """The small picture of a screen's figure: JSON of plotly, or an SVG; "" where there can be none."""
+    """The small picture of a screen's figure: JSON of plotly, or an SVG; "" for a figure without one."""
     if figure.lstrip().startswith("<"):
         return _small_drawing(figure)
-    found = plotly_figure(figure) if figure else None
-    if found is None:
+    parsed = plotly_figure(figure) if figure else None
+    if parsed is None:
         return ""
     for marks in _MARKS:
-        small = _small_figure(found, marks)
+        small = _small_figure(parsed, marks)
         try:
             go.Figure(small)
         except (ValueError, TypeError, RecursionError):
@@ -101,7 +101,7 @@ def _small_parts(value: Mapping[str, Any], marks: int) -> dict[str, Any]:
 
 
 def _thinned(values: Any, count: int) -> list[Any]:
-    """So many of the values, evenly, the first and the last among them; of what is no list, nothing."""
+    """`count` of the values, evenly, with the first and the last; () of anything but a list."""
     if isinstance(values, Mapping):
         values = _numbers(values)
     if not isinstance(values, Sequence) or isinstance(values, str):
@@ -122,7 +122,7 @@ def _numbers(packed: Mapping[str, Any]) -> list[Any]:
 
 
 def _finite(value: Any) -> Any:
-    """What JSON has no sign for is missing."""
+    """The value; None for a number that JSON cannot write."""
     if isinstance(value, list):
         return list(map(_finite, value))
     return value if not isinstance(value, float) or np.isfinite(value) else None

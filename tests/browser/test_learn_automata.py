@@ -70,14 +70,14 @@ def drawn(page, states, arcs, question):
 
 
 def labels(parts):
-    """What the arcs of a drawing read, each with where it leads from and to, as a reader aloud is told."""
-    found = []
+    """(source, label, target) of the arcs of a drawing, from the names for screen readers."""
+    arcs = []
     for part in parts:
         if part["id"].startswith("arc-"):
             ends = re.search(r"^Arc from (\d+)(?: \(.*?\))? to (\d+)", part["name"])
             reads = re.search(r"Reads: (.*?)(?:\. |$)", part["name"])
-            found.append((int(ends[1]), reads[1] if reads else "", int(ends[2])))
-    return sorted(found)
+            arcs.append((int(ends[1]), reads[1] if reads else "", int(ends[2])))
+    return sorted(arcs)
 
 
 def finals(parts):

@@ -73,7 +73,7 @@ def test_a_study_from_elsewhere_that_cannot_be_drawn_breaks_no_comparison(dashbo
     assert html_of(page).count("Nothing is done yet.") == 1
 
 
-def test_without_runs_it_says_what_to_do(dashboard, store):
+def test_without_runs_there_is_a_hint(dashboard, store):
     run = finished(store, drawn({"art": 1}))
     page = opened(dashboard)
     assert "Choose two runs" in page.info[0].value
@@ -82,16 +82,16 @@ def test_without_runs_it_says_what_to_do(dashboard, store):
     assert "Choose two runs" in page.info[0].value
 
 
-def test_two_samples_are_told_apart(dashboard, store):
+def test_two_samples_differ(dashboard, store):
     first = finished(store, drawn({"art": 300, "math": 100}, prefix="The man"), Sampling(400, seed=1))
     second = finished(store, drawn({"art": 100, "math": 300}, prefix="The woman"), Sampling(400, seed=2))
     page = opened(dashboard, first, second)
-    told = html_of(page)
-    assert "A and B differ by more than chance explains: p = 10^-" in told
-    assert "1 degree of freedom" in told
-    assert "50 % of all probability lies elsewhere" in told
-    assert "drawn with the same seed" not in told
-    assert "2 strings are in both, 0 in A alone" in told
+    sentences = html_of(page)
+    assert "A and B differ by more than chance explains: p = 10^-" in sentences
+    assert "1 degree of freedom" in sentences
+    assert "50 % of all probability lies elsewhere" in sentences
+    assert "drawn with the same seed" not in sentences
+    assert "2 strings are in both, 0 in A alone" in sentences
     assert list(frames(page)[0]["Setting"]) == ["Seed"]
     page.button_group(key="by").set_value(["Strings"]).run()
     assert not page.exception
@@ -106,7 +106,7 @@ def test_one_seed_is_a_warning_and_equal_samples_do_not_differ(dashboard, store)
     assert "The very same was asked" in html_of(page)
 
 
-def test_exact_shares_have_no_p_value_and_three_runs_are_held_against_the_first(dashboard, store):
+def test_exact_shares_have_no_p_value_and_three_runs_are_compared_with_the_first(dashboard, store):
     runs = [
         finished(
             store,
@@ -118,11 +118,11 @@ def test_exact_shares_have_no_p_value_and_three_runs_are_held_against_the_first(
         )
         for share in (0.5, 0.75, 0.9)
     ]
-    told = html_of(opened(dashboard, *runs))
-    assert "Both are exact" in told
-    assert "p =" not in told
-    assert "Between A and B, 25 %" in told
-    assert "Between A and C, 40 %" in told
+    sentences = html_of(opened(dashboard, *runs))
+    assert "Both are exact" in sentences
+    assert "p =" not in sentences
+    assert "Between A and B, 25 %" in sentences
+    assert "Between A and C, 40 %" in sentences
 
 
 def test_best_first_searches_have_strings_alone(dashboard, store):
@@ -137,22 +137,22 @@ def test_best_first_searches_have_strings_alone(dashboard, store):
     assert math.isnan(table["Rank B"][0])
 
 
-def test_other_circumstances_are_told_first(dashboard, store):
+def test_other_circumstances_come_first(dashboard, store):
     rows = drawn({"art": 30, "math": 30})
     first, second = finished(store, rows), finished(store, rows, model_fingerprint="g", versions={"torch": "3"})
     second = store.import_run(read_run(write_run(store.get(second), store.rows(second))))
-    told = opened(dashboard, first, second).warning[0].value
+    warning = opened(dashboard, first, second).warning[0].value
     for words in ("same name had different weights", "A f, B g", "torch: A 2, B 3", "B was imported"):
-        assert words in told.replace("\\", "")
+        assert words in warning.replace("\\", "")
 
 
 def test_studies_of_a_kind_have_verdicts_and_figures(dashboard, store):
     runs = [_done(store, store.submit(StudySpecification("m", STUDY)), list(ROWS), {}) for _ in range(2)]
     page = opened(dashboard, *runs)
-    told = html_of(page)
-    assert 'data-compared-verdict="A"' in told
-    assert 'data-compared-verdict="B"' in told
-    assert "<b>woman" not in told
+    sentences = html_of(page)
+    assert 'data-compared-verdict="A"' in sentences
+    assert 'data-compared-verdict="B"' in sentences
+    assert "<b>woman" not in sentences
     charts = page.get("plotly_chart")
     assert len(charts) >= 2
     assert len(charts) % 2 == 0
@@ -175,16 +175,16 @@ def passages(right):
 
 
 @pytest.mark.parametrize(("right", "differs"), [([False] * 12, True), ([False] * 2 + [True] * 10, False)])
-def test_studies_of_the_same_questions_are_held_against_each_other_one_by_one(dashboard, store, right, differs):
+def test_studies_of_the_same_questions_are_compared_question_by_question(dashboard, store, right, differs):
     study = ClozeStudy(count=12, variants=("words",))
     runs = [
         _done(store, store.submit(StudySpecification("m", study)), passages(answers), {})
         for answers in ([True] * 12, right)
     ]
     page = opened(dashboard, *runs)
-    told = " ".join(element.value for element in page.markdown).replace("\\", "")
-    assert ("12 A alone, 0 B alone (p = 0.00049, corrected): more than chance" in told) == differs
-    assert ("On no way of asking do two runs differ" in told) != differs
+    sentences = " ".join(element.value for element in page.markdown).replace("\\", "")
+    assert ("12 A alone, 0 B alone (p = 0.00049, corrected): more than chance" in sentences) == differs
+    assert ("In no way of asking do two runs differ" in sentences) != differs
     (table,) = [frame for frame in frames(page) if "Only the first" in frame.columns]
     assert table["Shared"].tolist() == [12]
     assert table["Only the first"].tolist() == [right.count(False)]
@@ -230,7 +230,7 @@ def test_settings_in_words(value, shown):
     ["a\n" * 500_000, " " * 1_000_000, ["a\n" * 10_000] * 100, [["a\n"] * 1_000] * 100],
     ids=["text", "blanks", "texts", "lists"],
 )
-def test_of_a_long_setting_only_what_is_shown_is_read(value, monkeypatch):
+def test_only_the_visible_part_of_a_long_setting_is_read(value, monkeypatch):
     read = []
     for module in (tables_of_runs, tables):
         monkeypatch.setattr(module, "visible", lambda text, **how: read.append(len(text)) or visible(text, **how))

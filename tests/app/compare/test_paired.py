@@ -1,4 +1,4 @@
-"""Ways of asking have the names that their studies give them."""
+"""Ways of asking are named as in their studies."""
 
 from __future__ import annotations
 

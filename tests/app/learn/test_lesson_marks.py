@@ -11,12 +11,12 @@ from engine.learn.steps import STAGES, Growth, LessonOptions, Sizes
 
 
 @pytest.fixture(scope="module")
-def found(byte_tokenizer):
+def whole_lesson(byte_tokenizer):
     return lesson("ca(b|é)", byte_tokenizer, LessonOptions(edits=True))
 
 
-def test_every_mark_is_in_the_words_of_drawings_and_is_drawn(found):
-    for step in found.steps:
+def test_every_mark_is_drawn(whole_lesson):
+    for step in whole_lesson.steps:
         marks = marks_of(step)
         picture = picture_of(step.graph, marks)
         for mark in step.states:
@@ -25,14 +25,14 @@ def test_every_mark_is_in_the_words_of_drawings_and_is_drawn(found):
         for place, arc in enumerate(picture.graph.arcs):
             note = marks.arc_notes.get((arc.source, arc.target, arc.label))
             assert note is None or note in picture.details[f"arc-{place}"]["lines"]
-    assert any(marks_of(step).arcs for step in found.steps)
-    assert any(marks_of(step).state_names for step in found.steps)
+    assert any(marks_of(step).arcs for step in whole_lesson.steps)
+    assert any(marks_of(step).state_names for step in whole_lesson.steps)
 
 
-def test_the_table_has_the_sizes_after_each_operation(found):
-    table = sizes_table(found)
+def test_the_table_has_the_sizes_after_each_operation(whole_lesson):
+    table = sizes_table(whole_lesson)
     assert list(table["After"]) == list(STAGES.values())
-    last = [step for step in found.steps if step.stage == "canonical"][-1]
+    last = [step for step in whole_lesson.steps if step.stage == "canonical"][-1]
     assert list(table.iloc[-1][1:]) == [last.sizes.states, last.sizes.arcs, last.sizes.strings, last.sizes.encodings]
 
 
@@ -51,8 +51,8 @@ def test_sizes_in_words(sizes, text):
 def test_growth_in_words_and_as_a_chart():
     parts = [Growth("a", 1, 1, 1), Growth("a<b>", 4, 3, 8)]
     assert growth_sentence(parts) == (
-        "“a<b>” has 3 encodings in this model's tokens. It is 4 bytes long: were every piece of it a token, there "
-        "would be 2^3 = 8."
+        "“a<b>” has 3 encodings in this model's tokens. It is 4 bytes long; if every piece of it were a token, it "
+        "would have 2^3 = 8."
     )
     assert "1 encoding in" in growth_sentence(parts[:1])
     figure = growth_chart(parts).figure

@@ -28,10 +28,10 @@ class OwnMaker:
 
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer
-        self.asked = []
+        self.questions = []
 
     def lesson(self, pattern, model, options):
-        self.asked.append((pattern, model, options))
+        self.questions.append((pattern, model, options))
         if pattern == "boom":
             raise ZeroDivisionError
         return lesson(pattern, self.tokenizer, options)
@@ -42,7 +42,7 @@ def maker(byte_tokenizer, monkeypatch):
     made = OwnMaker(byte_tokenizer)
     source = lesson_source(made)
     ask = source.ask
-    # A test can wait for what a page looks for again.
+    # A test waits for the answer that a page would look for again.
     monkeypatch.setattr(source, "ask", lambda question, wait: ask(question, 60))
     monkeypatch.setattr(page_module, "get_lessons", lambda: source)
     yield made
@@ -69,7 +69,7 @@ def typed(page, pattern):
 
 def test_an_empty_page_offers_examples(automata, maker):
     assert "lesson=The+%28%28cat%29%7C%28dog%29%29" in html_of(automata)
-    assert maker.asked == []
+    assert maker.questions == []
 
 
 def test_steps_forwards_and_backwards(automata, byte_tokenizer):
@@ -93,7 +93,7 @@ def test_another_pattern_begins_at_its_first_step(automata):
     assert 'data-lesson-step="1"' in html_of(page)
 
 
-def test_a_mistake_is_said_with_its_place_and_the_lesson_before_stays(automata):
+def test_a_mistake_is_shown_with_its_place_and_the_last_lesson_stays(automata):
     page = typed(typed(automata, PATTERN), "(a")
     assert "unterminated subpattern" in page.error[0].value
     assert page.code[0].value.startswith("(a\n^")
@@ -105,17 +105,17 @@ def test_a_bug_is_a_sentence(automata):
     assert "ZeroDivisionError" in typed(automata, "boom").error[0].value
 
 
-def test_a_lesson_that_ends_early_says_why(automata):
+def test_a_lesson_that_ends_early_has_a_note(automata):
     page = typed(automata, r"\w+")
     assert "The lesson ends here" in page.info[0].value
     assert DECODER not in page.pills(key="lesson_stage").options
 
 
-def test_the_switch_for_edits_asks_for_another_lesson(automata, maker):
+def test_the_switch_for_edits_makes_another_lesson(automata, maker):
     page = typed(automata, "a")
     page.toggle(key="lesson_edits").set_value(True).run()
     assert not page.exception
-    assert maker.asked[-1][2].edits
+    assert maker.questions[-1][2].edits
 
 
 def test_the_decoder_is_a_run_of_its_own(automata, services, byte_tokenizer):
@@ -125,9 +125,9 @@ def test_the_decoder_is_a_run_of_its_own(automata, services, byte_tokenizer):
     page.button(key="lesson_ask").click().run()
     assert not page.exception
     (run_id,) = services.store.runs
-    asked = StudySpecification.from_json(services.store.get(run_id).specification).study
-    assert isinstance(asked, DecoderStudy)
-    assert (asked.pattern, asked.decoding.top_k, asked.edits) == (PATTERN, 7, False)
+    study = StudySpecification.from_json(services.store.get(run_id).specification).study
+    assert isinstance(study, DecoderStudy)
+    assert (study.pattern, study.decoding.top_k, study.edits) == (PATTERN, 7, False)
 
 
 def decoder_rows(tokenizer):
@@ -145,7 +145,7 @@ def decoder_rows(tokenizer):
 
 
 @pytest.fixture
-def asked_of_the_model(dashboard, maker, services, byte_tokenizer):
+def decoder_page(dashboard, maker, services, byte_tokenizer):
     """A page that was opened by the address of a run of the decoder, which is done."""
     study = DecoderStudy(PATTERN, decoding=Decoding(top_k=7))
     run_id = services.store.submit(StudySpecification("smollm2-135m", study))
@@ -160,21 +160,21 @@ def asked_of_the_model(dashboard, maker, services, byte_tokenizer):
     return page
 
 
-def test_a_run_of_the_decoder_is_opened_by_its_address(asked_of_the_model):
-    assert "The decoder can take 1 of the" in html_of(asked_of_the_model)
-    assert asked_of_the_model.number_input(key="lesson_top_k").value == 7
-    assert not asked_of_the_model.error
+def test_a_run_of_the_decoder_is_opened_by_its_address(decoder_page):
+    assert "The decoder can take 1 of the" in html_of(decoder_page)
+    assert decoder_page.number_input(key="lesson_top_k").value == 7
+    assert not decoder_page.error
 
 
-def test_a_store_that_is_busy_for_a_moment_is_asked_again(asked_of_the_model, services, monkeypatch):
+def test_a_store_that_is_busy_for_a_moment_is_read_again(decoder_page, services, monkeypatch):
     def busy(*_, **__):
         raise StoreError("The store of runs is too busy to answer.")
 
-    page = asked_of_the_model
+    page = decoder_page
     waits = []
     monkeypatch.setattr(step_module, "ticker", lambda seconds, key: waits.append(seconds))
     (run,) = services.store.runs.values()
-    services.store.change(run.id, row_count=run.row_count + 1)  # so that rows are asked for
+    services.store.change(run.id, row_count=run.row_count + 1)  # so that rows are read again
     for name in ("get", "rows"):
         with monkeypatch.context() as patched:
             patched.setattr(services.store, name, busy)
@@ -188,9 +188,9 @@ def test_a_store_that_is_busy_for_a_moment_is_asked_again(asked_of_the_model, se
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="pictures are pinned where they are laid out")
-def test_what_the_decoder_can_take_is_pinned(asked_of_the_model, services, tmp_path, monkeypatch):
+def test_the_decoder_step_is_pinned(decoder_page, services, tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_STORE", f"sqlite:///{tmp_path / 'screens.db'}")
-    asked_of_the_model.button(key="pin_decoder").click().run()
+    decoder_page.button(key="pin_decoder").click().run()
     (screen,) = ScreenStore(f"sqlite:///{tmp_path / 'screens.db'}").all()
     assert screen.title == f"With top-k 7: {PATTERN}"
     assert screen.sentences[0].startswith("The decoder can take 1 of the")

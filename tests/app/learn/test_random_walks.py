@@ -78,11 +78,11 @@ def test_cumulative_lines_end_at_one(walks):
     assert set(RULE_WORDS) == set(RULES)
 
 
-def test_what_is_said_is_what_was_worked_out(walks):
-    said = findings(walks)
-    assert "663 strings" in said[0]
-    assert "Walking by edges, 99 % of the walks" in said[1]
-    assert "28 %" in said[1] or "29 %" in said[1]
+def test_the_sentences_have_the_exact_shares(walks):
+    strings, edges, _ = findings(walks)
+    assert "663 strings" in strings
+    assert "By edges, 99 % of the walks" in edges
+    assert "28 %" in edges or "29 %" in edges
     assert edits_listed(["a", "a"]) == ["1: a", "2: a"]
 
 
@@ -115,7 +115,7 @@ def test_the_slider_shows_more_walks(page):
     assert not page.exception
 
 
-def test_what_is_refused_is_said_as_text(page):
+def test_a_refusal_is_shown_as_text(page):
     page.text_input(key="walk_pattern").set_value("too many").run()
     assert "too" in page.error[0].value
     assert "<too>" not in page.error[0].value.replace("\\", "") or "\\<" in page.error[0].value

@@ -51,7 +51,7 @@ class TestRows:
         names = {arc_name(arc) for arc in GRAPH.arcs}
         assert all(set(automaton_marks(replay, step).arcs) <= names for step in range(4))
 
-    def test_the_tree_has_what_was_followed_what_is_open_and_what_was_cut(self, replay):
+    def test_the_tree_has_its_nodes_open_children_and_cut_tokens(self, replay):
         graph, marks = search_tree(replay, 1)
         assert {(arc.source, arc.target, arc.label) for arc in graph.arcs} == {
             (0, 1, "The"),
@@ -75,20 +75,20 @@ class TestRows:
 
 
 class TestWords:
-    def test_a_match_that_waits_says_for_what(self, replay):
-        said = " ".join(sentences(replay, 1))
-        assert "The model expands “The”, the cheapest open path (cost 1.00)" in said
-        assert "“The · ␣cat” (cost 3.00) is a match, but may not be shown yet" in said
-        assert "the open path “The · ␣c” costs 1.50 and could still lead to a cheaper string" in said
-        assert "top-k 40, cuts 1 token of the 3" in said
-        assert "“␣dog”, has rank 213" in said
+    def test_a_match_that_waits_names_its_rival(self, replay):
+        text = " ".join(sentences(replay, 1))
+        assert "The model expands “The”, the cheapest open path (cost 1.00)" in text
+        assert "“The · ␣cat” (cost 3.00) is a match, but may not be shown yet" in text
+        assert "the open path “The · ␣c” costs 1.50 and could still lead to a cheaper string" in text
+        assert "top-k 40, cuts 1 token of the 3" in text
+        assert "“␣dog”, has rank 213" in text
 
-    def test_nothing_comes_back_where_all_is_cut(self, replay):
-        said = " ".join(sentences(replay, 2))
-        assert "“The · ␣c” ends here" in said
-        assert "may be shown next" in said
+    def test_a_path_whose_tokens_are_all_cut_ends(self, replay):
+        text = " ".join(sentences(replay, 2))
+        assert "“The · ␣c” ends here" in text
+        assert "may be shown next" in text
 
-    def test_a_match_that_is_shown_says_why(self, replay):
+    def test_a_shown_match_has_a_reason(self, replay):
         assert sentences(replay, 3) == [
             "“The cat” (cost 3.00) is match number 1.",
             "It may be shown because no other path is open.",
@@ -168,12 +168,12 @@ class TestPage:
         assert 'data-replay-step="2"' in html_of(page)
         assert not page.exception
 
-    @pytest.mark.parametrize(("asked", "shown"), [("2", 2), ("99", 0), ("<b>", 0)])
-    def test_the_address_opens_a_step(self, dashboard, run_id, asked, shown):
-        page = opened(dashboard, run_id, asked)
+    @pytest.mark.parametrize(("address", "shown"), [("2", 2), ("99", 0), ("<b>", 0)])
+    def test_the_address_opens_a_step(self, dashboard, run_id, address, shown):
+        page = opened(dashboard, run_id, address)
         assert f'data-replay-step="{shown}"' in html_of(page)
 
-    def test_what_a_model_writes_is_text(self, dashboard, services):
+    def test_text_of_a_model_is_escaped(self, dashboard, services):
         rows = replay_rows()
         rows[5]["shown"][0]["text"] = "<img src=x onerror=alert(1)>"
         run_id = services.store.submit(SPECIFICATION)

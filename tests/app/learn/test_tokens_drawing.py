@@ -18,13 +18,13 @@ def encodings(byte_tokenizer):
 
 def test_the_canonical_path_is_marked_and_every_other_token_explained(encodings):
     marks = encodings_marks(encodings)
-    for arc, told in zip(encodings.graph.arcs, encodings.arcs, strict=True):
+    for arc, drawn in zip(encodings.graph.arcs, encodings.arcs, strict=True):
         name = (arc.source, arc.target, arc.label)
-        assert marks.arcs.get(name) == ("canonical" if told.is_canonical else None)
-        assert marks.arc_notes[name] == (told.why or "The tokenizer itself takes this token.")
+        assert marks.arcs.get(name) == ("canonical" if drawn.is_canonical else None)
+        assert marks.arc_notes[name] == (drawn.why or "This token is in the canonical encoding.")
     on_path = {0}
-    for arc, told in zip(encodings.graph.arcs, encodings.arcs, strict=True):
-        if told.is_canonical:
+    for arc, drawn in zip(encodings.graph.arcs, encodings.arcs, strict=True):
+        if drawn.is_canonical:
             on_path |= {arc.source, arc.target}
     assert {state for state, word in marks.states.items() if word == "canonical"} == on_path
     assert [marks.state_names[state] for state in range(8)] == ["·", *"the", "␣", *"cab"]
@@ -47,8 +47,8 @@ def test_tokens_are_escaped():
 
 
 def test_counts_in_words(byte_tokenizer, encodings):
-    said = count_sentence(encodings)
-    assert f"7 bytes has {encodings.count} encodings" in said
-    assert "2^6 = 64" in said
+    sentence = count_sentence(encodings)
+    assert f"7 bytes has {encodings.count} encodings" in sentence
+    assert "2^6 = 64" in sentence
     assert count_sentence(text_encodings("c", byte_tokenizer)) == "This text of one byte has 1 encoding."
     assert (count_words(999), count_words(2**20), count_words(2**199)) == ("999", "1,048,576", "8.0 × 10^59")

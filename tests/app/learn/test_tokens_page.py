@@ -1,4 +1,4 @@
-"""The page on fakes: a text and its count, a run submitted, followed and found again."""
+"""The page on fakes: a text and its count; a run submitted, followed and opened again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def opened(page):
     return page
 
 
-def said(page):
+def text_of(page):
     return " ".join(element.value for element in (*page.markdown, *page.caption))
 
 
@@ -44,15 +44,15 @@ def test_a_text_is_counted(page, byte_tokenizer):
     assert not page.exception
     assert page.text_input(key="tokens_text").value == "The cat"
     count = text_encodings("The cat", byte_tokenizer).count
-    assert f"7 bytes has {count:,} encodings" in said(page).replace("\\", "")
+    assert f"7 bytes has {count:,} encodings" in text_of(page).replace("\\", "")
     page.text_input(key="tokens_text").set_value("é").run()
-    assert "2 bytes has" in said(page)
+    assert "2 bytes has" in text_of(page)
     page.text_input(key="tokens_text").set_value("").run()
     assert not page.exception
-    assert "Write a text above" in said(page)
+    assert "Write a text above" in text_of(page)
 
 
-def test_the_two_questions_are_runs_of_their_own(page, services):
+def test_the_two_questions_are_separate_runs(page, services):
     opened(page)
     page.button(key="tokens_ask_run").click().run()
     page.button(key="tokens_ask_samples").click().run()
@@ -64,7 +64,7 @@ def test_the_two_questions_are_runs_of_their_own(page, services):
     assert page.query_params["samples"] in ("run2", ["run2"])
 
 
-def test_an_answer_is_shown_as_it_comes(page, services, byte_tokenizer):
+def test_findings_are_shown(page, services, byte_tokenizer):
     study = EncodingsStudy(text="ab", prefix="x", samples=0)
     run = services.store.submit(StudySpecification("smollm2-135m", study))
     own = {
@@ -109,7 +109,7 @@ def test_a_run_of_something_else_is_refused_in_words(page):
     assert any("not in the store" in warning.value for warning in page.warning)
 
 
-def test_the_glossary_is_found_and_searched(page):
+def test_the_glossary_is_searched(page):
     page.run().switch_page("../pages/glossary.py").run()
     assert not page.exception
     page.text_input(key="glossary_search").set_value("lattice").run()

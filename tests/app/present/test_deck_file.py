@@ -98,7 +98,7 @@ def test_every_screen_has_its_headline_caveats_notes_and_number():
         assert word in texts
 
 
-def test_a_drawing_is_cleaned_and_a_broken_figure_is_said():
+def test_a_drawing_is_cleaned_and_a_broken_figure_is_a_sentence():
     drawn = Parts(deck_html([screen(figure=SVG)]))
     assert "ellipse" in [tag for tag, _ in drawn.elements]
     assert not [1 for _, attributes in drawn.elements if any(name.startswith("on") for name in attributes)]
@@ -125,13 +125,13 @@ def test_a_finding_is_cut_to_what_a_screen_holds():
     assert MOST_CELLS > 0
 
 
-def test_what_a_page_masks_is_masked_in_every_text_of_a_screen():
+def test_masked_words_are_masked_in_every_text_of_a_screen():
     study = ToxicityStudy()
     mask, word = masker_of(study), study.words[0]
     figure = go.Figure(go.Bar(x=[word], y=[1], name=word, hovertext=[f"a {word}"]))
-    told = Finding(word, [word], [word], word, figure, word, [[word]])
-    assert word not in json.dumps(told.screen("", mask).to_json())
-    assert json.dumps(told.screen().to_json()).count(word) == 9
+    finding = Finding(word, [word], [word], word, figure, word, [[word]])
+    assert word not in json.dumps(finding.screen("", mask).to_json())
+    assert json.dumps(finding.screen().to_json()).count(word) == 9
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

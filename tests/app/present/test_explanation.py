@@ -1,4 +1,4 @@
-"""The speaker's words: what is known is said, and nothing else."""
+"""The speaker's words: each known fact has a sentence, and no other."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def run():
     return store.get(store.submit(SearchSpecification("gpt2", Query("a"), ShortestPath())))
 
 
-def test_says_what_was_asked_of_whom_how_to_read_it_and_what_it_does_not_show():
-    said = explanation(
-        asked="Does it know?",
+def test_question_model_method_figure_and_limits_have_a_paragraph_each():
+    paragraphs = explanation(
+        question="Does it know?",
         model="gpt2",
         how="It was asked once.",
         figure=probability_bars(TABLE).figure,
@@ -45,19 +45,19 @@ def test_says_what_was_asked_of_whom_how_to_read_it_and_what_it_does_not_show():
         also=["Second.", "Third."],
         not_shown="Why.",
     ).split("\n\n")
-    assert said == [
-        "What was asked: Does it know? The answer is that of one language model, gpt2.",
+    assert paragraphs == [
+        "The question: Does it know? The answer is that of one language model, gpt2.",
         "It was asked once.",
         "How to read the figure: From left to right: Probability under the decoding rule. "
-        "Each line stands for what is written at its left.",
+        "Each row has its label at its left.",
         "What to look at: The first bar.",
-        "Also found: Second. Third.",
+        "Further results: Second. Third.",
         "What it does not show: Why.",
     ]
-    assert explanation(asked="A?", model="m").count("\n") == 0
+    assert explanation(question="A?", model="m").count("\n") == 0
 
 
-def test_axes_colours_and_intervals_are_told_where_they_are_there():
+def test_axes_colours_and_intervals_have_a_sentence_each():
     figure = go.Figure(
         [
             go.Scatter(x=[1], y=[1], name="man &amp; <b>boy</b>", error_y={"array": [0.1]}),
@@ -67,8 +67,8 @@ def test_axes_colours_and_intervals_are_told_where_they_are_there():
     figure.update_xaxes(title="Seconds")
     figure.update_yaxes(title="Share", autorange="reversed")
     assert axes_sentence(figure) == (
-        "From left to right: Seconds. From top to bottom: Share. Colours and shapes tell apart: man & boy, woman. "
-        "Thin lines around a value are where it lies in 95 of 100 such samples."
+        "From left to right: Seconds. From top to bottom: Share. Colours and shapes: man & boy, woman. "
+        "Thin lines around a value: in 95 of 100 such samples it lies within them."
     )
     assert axes_sentence(go.Figure()) == ""
     assert axes_sentence(go.Figure(go.Bar(x=[1], y=[1], error_x={"array": [0.0]}))) == ""
@@ -91,22 +91,22 @@ def test_labels_of_plotly_become_plain_text():
         ("2bit", ""),
     ],
 )
-def test_the_size_of_a_model_is_told_where_its_name_says_it(name, size):
+def test_the_size_of_a_model_is_read_off_its_name(name, size):
     assert model_size(name) == size
 
 
-def test_the_rule_of_decoding_is_told():
-    def told(decoding):
+def test_the_decoding_rule_has_a_sentence():
+    def caveat(decoding):
         return decoding_caveat(Query("a", decoding=decoding).to_json())
 
-    assert "no decoding rule" in told(Decoding())
-    assert told(Decoding(top_k=1)).endswith("at every step only the likeliest token.")
-    assert "40 likeliest tokens and a temperature of 0.7" in told(Decoding(top_k=40, temperature=0.7))
-    assert "90 % of the probability" in told(Decoding(top_p=0.9))
+    assert "no decoding rule" in caveat(Decoding())
+    assert caveat(Decoding(top_k=1)).endswith("at every step only the likeliest token.")
+    assert "40 likeliest tokens and a temperature of 0.7" in caveat(Decoding(top_k=40, temperature=0.7))
+    assert "90 % of the probability" in caveat(Decoding(top_p=0.9))
     assert decoding_caveat({}) == ""
 
 
-def test_one_model_and_an_unfinished_run_are_told(run):
+def test_one_model_and_an_unfinished_run_are_caveats(run):
     assert "gpt2, with 124 million parameters" in model_caveat(run)
     assert "still going on" in size_caveat(run)
     assert size_caveat(dataclasses.replace(run, status="done")) == ""
@@ -123,7 +123,7 @@ def test_restraints_of_a_verdict_are_found():
     assert verdict[0] not in restraints(verdict)
 
 
-def test_every_way_to_search_is_told_in_words():
+def test_every_traversal_has_a_sentence():
     assert len({search_how(kind) for kind in ("shortest_path", "sampling", "distribution")}) == 3
 
 

@@ -82,10 +82,10 @@ def test_only_what_relens_draws_with_is_kept():
             "xaxis2": {},
         },
     }
-    found = plotly_figure(json.dumps(hostile))
-    assert [trace["type"] for trace in found["data"]] == ["bar"]
-    assert set(found["layout"]) == {"xaxis", "xaxis2"}
-    assert "<a" not in json.dumps(found).lower().replace(" ", "")
+    figure = plotly_figure(json.dumps(hostile))
+    assert [trace["type"] for trace in figure["data"]] == ["bar"]
+    assert set(figure["layout"]) == {"xaxis", "xaxis2"}
+    assert "<a" not in json.dumps(figure).lower().replace(" ", "")
 
 
 def test_numbers_that_no_browser_has_are_left_out():
@@ -116,8 +116,8 @@ values = st.recursive(
     ),
 )
 def test_any_json_is_taken_and_gives_json(trace, layout):
-    found = plotly_figure(json.dumps({"data": [trace], "layout": layout}))
-    shown = projected(found)
+    figure = plotly_figure(json.dumps({"data": [trace], "layout": layout}))
+    shown = projected(figure)
     json.dumps(shown, allow_nan=False)
     assert shown["height"] > 0
     assert shown["layout"]["font"]["size"] >= 24
@@ -211,8 +211,8 @@ def test_a_figure_from_elsewhere_takes_time_as_it_is_long(read, made):
 
 def test_links_in_any_spelling_become_text():
     titles = ["<a href='x'>", "< a>", "</a>", "< / a >", "<\n\tA b>", "<b>", "<area>"]
-    found = plotly_figure(json.dumps({"data": [], "layout": {"annotations": titles}}))
-    assert found["layout"]["annotations"] == [
+    figure = plotly_figure(json.dumps({"data": [], "layout": {"annotations": titles}}))
+    assert figure["layout"]["annotations"] == [
         "&lt;a href='x'>", "&lt;a>", "&lt;/a>", "&lt;/ a >", "&lt;A b>", "<b>", "<area>"
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What is pinned of a run quotes the beginning of what it asked."""
+"""Findings of a run quote the beginning of its query."""
 
 from __future__ import annotations
 
