@@ -1,4 +1,4 @@
-"""Compare: two or more runs, what was asked of them and what they found."""
+"""Compare: the settings and the findings of two or more runs."""
 
 from app.components.compare_page import compare_page
 from app.services import get_services

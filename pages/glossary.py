@@ -1,4 +1,4 @@
-"""Glossary: what the words on these pages mean."""
+"""Glossary: the terms of these pages."""
 
 from app.components.status import status_line
 from app.learn.glossary_page import glossary_page

@@ -1,4 +1,4 @@
-"""Tokens: all encodings of a text, drawn, counted, and asked of the model."""
+"""Tokens: all encodings of a text, drawn, counted, and scored by the model."""
 
 from app.learn.tokens_page import tokens_page
 from app.services import get_services

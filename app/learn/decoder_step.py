@@ -53,7 +53,7 @@ def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -
         )
         study = DecoderStudy(lesson.pattern, edits=lesson.options.edits, decoding=Decoding(top_k=int(top_k or 1)))
         specification = StudySpecification(model, study)
-        run, found, is_busy = _look(services, specification)
+        run, run_rows, is_busy = _look(services, specification)
         if st.button(
             "Ask the model",
             icon=":material/play_arrow:",
@@ -71,7 +71,7 @@ def decoder_step(services: Services, lesson: Lesson, graph: Graph, model: str) -
         st.caption(as_markdown(narrative.status_headline(run, None)))
     elif run.status != "done":
         show_error(run.error or narrative.status_headline(run, None))
-    findings = _findings(run, found, study)
+    findings = _findings(run, run_rows, study)
     sentences = decoder_sentences(findings, graph) if findings else ()
     marks = decoder_marks(findings, graph) if findings else Marks()
     if findings:
@@ -103,20 +103,20 @@ def _look(services: Services, specification: StudySpecification) -> tuple[RunRec
         run = services.store.get(run_id) if run_id else None
         if run is None or run.specification != specification.to_json():
             return None, None, False
-        found = read_rows(services.store, run)
-        return run, found if found.is_whole else None, not found.is_read
+        run_rows = read_rows(services.store, run)
+        return run, run_rows if run_rows.is_whole else None, not run_rows.is_read
     except RelensError as error:
         show_error(error)
         return None, None, True
 
 
-def _findings(run: RunRecord | None, found: RunRows | None, study: DecoderStudy) -> DecoderFindings | None:
+def _findings(run: RunRecord | None, run_rows: RunRows | None, study: DecoderStudy) -> DecoderFindings | None:
     """The findings of the run, None before its first path."""
-    if run is None or found is None:
+    if run is None or run_rows is None:
         return None
     try:
         with made_of(run):
-            findings = found.remember("findings", lambda: decoder_findings(found.rows, study))
+            findings = run_rows.remember("findings", lambda: decoder_findings(run_rows.rows, study))
             return findings if findings.paths else None
     except QueryError as error:
         show_error(error)

@@ -48,22 +48,22 @@ def replay_player(services: Services, run: RunRecord) -> None:
 
 def _player(services: Services, run: RunRecord) -> None:
     try:
-        found = read_rows(services.store, run)
-        if not found.is_whole:
-            st.info(as_markdown(found.cut_sentence() or found.reading_sentence()))
-            ticker(None if found.is_read else READ_ON, key="replay_clock")
+        run_rows = read_rows(services.store, run)
+        if not run_rows.is_whole:
+            st.info(as_markdown(run_rows.cut_sentence() or run_rows.reading_sentence()))
+            ticker(None if run_rows.is_read else READ_ON, key="replay_clock")
             return
         with made_of(run):
-            _play_through(services, found, run)
+            _play_through(services, run_rows, run)
     except RelensError as error:
         show_error(error)
 
 
-def _play_through(services: Services, found: RunRows, run: RunRecord) -> None:
-    if not found.rows:
+def _play_through(services: Services, run_rows: RunRows, run: RunRecord) -> None:
+    if not run_rows.rows:
         return
     study = StudySpecification.from_json(run.specification).study
-    findings = found.remember("findings", lambda: study.findings(found.rows))
+    findings = run_rows.remember("findings", lambda: study.findings(run_rows.rows))
     if not findings.has_steps:
         st.caption("This recording has no steps.")
         return

@@ -47,14 +47,14 @@ def sentences(findings: ReplayFindings, step: int) -> list[str]:
 def mass_text(findings: ReplayFindings, step: int) -> str:
     """The bounds on the mass after a step."""
     entry = findings.rounds[step]
-    found, remaining = entry.found_mass, entry.remaining_mass
-    whole = probability_text(found + remaining)
-    if not found:
+    shown, remaining = entry.found_mass, entry.remaining_mass
+    whole = probability_text(shown + remaining)
+    if not shown:
         return f"No match is shown yet; the open paths hold at most {whole} of what the decoder may write."
-    held = f"The matches shown hold {probability_text(found)} of what the decoder may write"
+    held = f"The matches shown hold {probability_text(shown)} of what the decoder may write"
     if not entry.open:
         return f"{held}, and no path is left open."
-    if remaining <= 0.005 * found:
+    if remaining <= 0.005 * shown:
         return f"{held}; the open paths would add hardly anything."
     return f"{held}; with all open paths it would be {whole} at most."
 

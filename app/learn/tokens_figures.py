@@ -42,7 +42,7 @@ def encoding_bars(findings: EncodingsFindings) -> Chart:
                 hover=[f"{label}\n{text}" for label, text in zip(labels, texts, strict=True)],
             )
         ],
-        f"Bars of the {len(shown)} likeliest encodings of {len(encodings):,} found: {likeliest}.",
+        f"Bars of the {len(shown)} likeliest of {len(encodings):,} scored encodings: {likeliest}.",
         x={
             "title": "Probability, in powers of ten",
             "range": [floor, highest + 0.35 * (highest - floor)],

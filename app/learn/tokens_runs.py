@@ -113,7 +113,7 @@ def _follow(services: Services, question: ModelQuestion, run_id: str, was_live: 
         if run is None:
             show_warning("This run is no longer in the store.")
             return
-        found = read_rows(services.store, run)
+        run_rows = read_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
         study = _study(run)
     except RelensError as error:
@@ -124,10 +124,10 @@ def _follow(services: Services, question: ModelQuestion, run_id: str, was_live: 
     _status(services, question, run, position, _subject(study))
     try:
         with made_of(run):
-            _findings(services, question, run, study, found)
+            _findings(services, question, run, study, run_rows)
     except QueryError as error:
         show_error(error)
-    pace = READ_ON if not found.is_read else _LOOK_EVERY if run.is_live else None
+    pace = READ_ON if not run_rows.is_read else _LOOK_EVERY if run.is_live else None
     ticker(pace, key=f"tokens_looking_{question.parameter}")
     if was_live != run.is_live:
         st.rerun()
@@ -140,13 +140,13 @@ def _study(run: RunRecord) -> EncodingsStudy:
 
 
 def _findings(
-    services: Services, question: ModelQuestion, run: RunRecord, study: EncodingsStudy, found: RunRows
+    services: Services, question: ModelQuestion, run: RunRecord, study: EncodingsStudy, run_rows: RunRows
 ) -> None:
     """The findings so far, in sentences and drawn."""
-    if not found.is_whole:
-        st.info(as_markdown(found.cut_sentence() or found.reading_sentence()))
+    if not run_rows.is_whole:
+        st.info(as_markdown(run_rows.cut_sentence() or run_rows.reading_sentence()))
         return
-    findings = found.remember("findings", lambda: encodings_findings(found.rows, study))
+    findings = run_rows.remember("findings", lambda: encodings_findings(run_rows.rows, study))
     if findings.verdict:
         items = "".join(
             f"<p{'' if place == 0 else ' class=minor'}>{as_html(sentence)}</p>"
@@ -156,7 +156,7 @@ def _findings(
             f'<div class="relens-findings study" data-run-status="{as_html(run.status)}"'
             f' data-tokens-verdict="{as_html(question.parameter)}">{items}</div>'
         )
-    question.draw(services, run, found, findings)
+    question.draw(services, run, run_rows, findings)
 
 
 def _subject(study: EncodingsStudy) -> str:
@@ -190,27 +190,27 @@ def _status(services: Services, question: ModelQuestion, run: RunRecord, positio
                 show_error(error)
 
 
-def _draw_probabilities(services: Services, run: RunRecord, found: RunRows, findings: EncodingsFindings) -> None:
+def _draw_probabilities(services: Services, run: RunRecord, run_rows: RunRows, findings: EncodingsFindings) -> None:
     """Bars and table of the encodings scored so far."""
     if not findings.encodings:
         return
-    bars = found.remember("bars", lambda: encoding_bars(findings))
+    bars = run_rows.remember("bars", lambda: encoding_bars(findings))
     _chart(bars, "tokens_bars", run)
     _pin(services, "How likely each encoding is", bars, findings, run)
-    table = found.remember("table", lambda: encodings_table(findings))
+    table = run_rows.remember("table", lambda: encodings_table(findings))
     _table(table, "tokens_table", f"{len(findings.encodings):,} encodings by probability")
 
 
-def _draw_samples(services: Services, run: RunRecord, found: RunRows, findings: EncodingsFindings) -> None:
+def _draw_samples(services: Services, run: RunRecord, run_rows: RunRows, findings: EncodingsFindings) -> None:
     """The share as it settles, and the samples that differ."""
     if not findings.compared:
         return
-    settling = found.remember("settling", lambda: samples_figure(findings))
+    settling = run_rows.remember("settling", lambda: samples_figure(findings))
     _chart(settling, "tokens_samples", run)
     _pin(services, "How often the model writes non-canonically", settling, findings, run)
     if findings.examples:
         st.markdown("**Where the model wrote other tokens than the tokenizer's**")
-        examples = found.remember("examples", lambda: examples_table(findings))
+        examples = run_rows.remember("examples", lambda: examples_table(findings))
         _table(examples, "tokens_examples", "Samples that are not canonical")
 
 

@@ -144,7 +144,7 @@ class EncodingsStudy(Study):
         int,
         Setting(
             "Limit of expansions",
-            "How often the model is asked what comes next, at most. Higher: more encodings, and longer.",
+            "How many beginnings of encodings the model expands, at most. Higher: more encodings, and longer.",
             least=1,
             ceiling=100_000,
         ),
@@ -153,7 +153,7 @@ class EncodingsStudy(Study):
         int,
         Setting(
             "Texts",
-            "How many texts the model writes; 0 for none. More make the interval narrower.",
+            "The number of texts that the model writes; 0 for none. More make the interval narrower.",
             least=0,
             most=100_000,
         ),
@@ -162,7 +162,7 @@ class EncodingsStudy(Study):
         int,
         Setting(
             "Tokens of each",
-            "How long each text is. In a longer one there are more places to differ.",
+            "The length of each text. A longer one has more places to differ.",
             least=1,
             most=512,
         ),
@@ -171,7 +171,7 @@ class EncodingsStudy(Study):
         tuple[str, ...],
         Setting(
             "Prompts",
-            "One a line; each text continues one of them. What follows the prompt is compared, by itself.",
+            "One a line; each text continues one of them. Only the text after the prompt is compared.",
             most_items=100,
             blanks=True,
             example="none: from the beginning of a text",
@@ -210,19 +210,19 @@ class EncodingsStudy(Study):
             yield CanonicalEncoding(*_scored(canonical, tokenizer))
         limits = Limits(matches=self.matches, expansions=self.expansions, seconds=None)
         run = self._search(context, Encoding.ALL, limits)
-        found = 0
+        scored = 0
         for match in _matches(run):
             if match is not None:
-                found += 1
-                yield RankedEncoding(*_scored(match, tokenizer), rank=found, is_canonical=match.is_canonical)
+                scored += 1
+                yield RankedEncoding(*_scored(match, tokenizer), rank=scored, is_canonical=match.is_canonical)
             yield None
         if context.stop():
             return
         progress = run.progress
-        is_exhausted = progress.ended == "exhausted" or found == lattice.count
+        is_exhausted = progress.ended == "exhausted" or scored == lattice.count
         yield EncodingSearch(
             encodings=str(lattice.count),
-            found=found,
+            found=scored,
             found_mass=progress.found_mass,
             remaining_mass=0.0 if is_exhausted else progress.remaining_mass,
             expansions=progress.expansions,

@@ -119,7 +119,7 @@ def _log_sum(values: list[float]) -> float | None:
 def _text_sentences(findings: EncodingsFindings) -> Iterator[str]:
     if findings.search is None:
         return
-    encodings, found, share = int(findings.search.encodings), len(findings.encodings), findings.share
+    encodings, scored, share = int(findings.search.encodings), len(findings.encodings), findings.share
     many = f"{encodings:,}" if encodings < 10**15 else f"about 10^{len(findings.search.encodings) - 1}"
     if share is None:
         yield (
@@ -139,7 +139,7 @@ def _text_sentences(findings: EncodingsFindings) -> Iterator[str]:
         low, high = _percent(share.low), _percent(share.high)
         yield (
             f"The canonical encoding holds {low if low == high else f'between {low} and {high}'} of the text's"
-            f" probability: {found:,} of {many} encodings were scored, the likeliest first."
+            f" probability: {scored:,} of {many} encodings were scored, the likeliest first."
         )
     if findings.canonical_rank == 1:
         yield "It is the likeliest encoding of the text."
@@ -148,7 +148,7 @@ def _text_sentences(findings: EncodingsFindings) -> Iterator[str]:
         which = "one other encoding is" if before == 1 else f"{before:,} others are"
         yield f"Yet {which} likelier: it comes in place {findings.canonical_rank:,}."
     else:
-        yield f"At least {found:,} others are likelier."
+        yield f"At least {scored:,} others are likelier."
 
 
 def _sample_sentences(findings: EncodingsFindings) -> Iterator[str]:

@@ -96,25 +96,25 @@ def byte_arcs(automaton):
 
 def token_arcs(automaton, tokenizer):
     """The arcs of a token automaton, parallel ones as one, its states numbered breadth first, and the final ones."""
-    order, found = [automaton.start], []
+    order, listed = [automaton.start], []
     for state in order:  # which grows meanwhile
         parallel = {}
         tokens = automaton.arcs(state).tokens.tolist()
         for token, target in zip(tokens, automaton.destinations(state).tolist(), strict=True):
             parallel.setdefault(target, []).append(token)
         order += [target for target in parallel if target not in order]
-        found += [(state, tokens_label(sorted(tokens), tokenizer), target) for target, tokens in parallel.items()]
+        listed += [(state, tokens_label(sorted(tokens), tokenizer), target) for target, tokens in parallel.items()]
     number = {state: place for place, state in enumerate(order)}
-    arcs = sorted((number[source], label, number[target]) for source, label, target in found)
+    arcs = sorted((number[source], label, number[target]) for source, label, target in listed)
     return arcs, {number[state] for state in order if automaton.is_final(state)}
 
 
 def test_a_learner_follows_a_pattern_to_its_canonical_automaton(page, dashboard, tokenizer):
-    found = lesson(PATTERN, tokenizer)
+    steps = lesson(PATTERN, tokenizer).steps
     page.goto(f"{dashboard.url}/automata")
     page.get_by_role("link", name=PATTERN).first.click()
     shown = {}
-    for number, step in enumerate(found.steps, start=1):
+    for number, step in enumerate(steps, start=1):
         expect(page.locator(f'[data-lesson-step="{number}"]')).to_contain_text(step.title)
         states = {step.graph.start, *(end for arc in step.graph.arcs for end in (arc.source, arc.target))}
         parts = drawn(page, len(states), len(step.graph.arcs), f"{PATTERN} {step.key}")
@@ -128,7 +128,7 @@ def test_a_learner_follows_a_pattern_to_its_canonical_automaton(page, dashboard,
     automaton = compile_language(lesson_query(PATTERN, LessonOptions())).pattern
     assert labels(shown["minimal"]) == byte_arcs(automaton)
     everything = compile_query(lesson_query(PATTERN, LessonOptions()), tokenizer).automaton
-    (last_shortcut,) = [step.key for step in found.steps if step.stage == "tokens"][-1:]
+    (last_shortcut,) = [step.key for step in steps if step.stage == "tokens"][-1:]
     own_numbers = sorted(
         (state, tokens_label(sorted(tokens), tokenizer), target)
         for state in range(automaton.states)

@@ -33,14 +33,14 @@ def drawn(page, key):
     """The states of a drawing, each with the marks that it has: {number: {"final", "current", ...}}."""
     return page.evaluate(
         """(key) => {
-          const found = {}
+          const classes = {}
           const look = (root) => {
             for (const node of root.querySelectorAll('g.node[id^="state-"]'))
-              found[node.id.slice(6)] = [...node.classList]
+              classes[node.id.slice(6)] = [...node.classList]
             for (const child of root.querySelectorAll("*")) if (child.shadowRoot) look(child.shadowRoot)
           }
           look(document.querySelector(".st-key-" + key) ?? document.createElement("div"))
-          return found
+          return classes
         }""",
         key,
     )

@@ -1,4 +1,4 @@
-"""Encodings with the real tokenizer and model: counted while typed, asked, and found again by the address."""
+"""Encodings with the real tokenizer and model: counted while typed, scored, and opened again by the address."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page(browser):
     context.close()
 
 
-def test_a_text_is_drawn_and_its_encodings_are_asked(page, dashboard):
+def test_a_text_is_drawn_and_its_encodings_are_scored(page, dashboard):
     page.goto(f"{dashboard.url}/tokens?tokens_text=The+dog")
     expected = text_encodings("The dog", load_tokenizer(MODEL))
     expect(page.get_by_text(f"This text of 7 bytes has {expected.count} encodings")).to_be_visible()
@@ -50,7 +50,7 @@ def test_a_text_is_drawn_and_its_encodings_are_asked(page, dashboard):
     expect(page.get_by_label("Text", exact=True)).to_have_value("The dog")
 
 
-def test_what_the_model_writes_is_compared(page, dashboard):
+def test_samples_of_the_model_are_compared(page, dashboard):
     study = EncodingsStudy(text="", samples=24, sample_tokens=6)
     run_id = dashboard.store.submit(StudySpecification(MODEL, study))
     page.goto(f"{dashboard.url}/tokens?samples={run_id}")

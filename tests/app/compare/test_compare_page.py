@@ -276,7 +276,7 @@ def test_points_are_the_shared_strings():
     assert table["Probability A"].tolist() == pytest.approx([math.exp(-1.0), math.exp(-2.0)])
 
 
-def test_what_is_compared_is_pinned(dashboard, store, monkeypatch):
+def test_a_comparison_is_pinned(dashboard, store, monkeypatch):
     monkeypatch.setenv("RELENS_STORE", store.url)
     first = finished(store, drawn({"art": 300, "math": 100}, prefix="The man"), Sampling(400, seed=1))
     second = finished(store, drawn({"art": 100, "math": 300}, prefix="The woman"), Sampling(400, seed=2))

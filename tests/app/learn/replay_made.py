@@ -42,7 +42,7 @@ def made(node: int, parent: int, token: str, state: int, cost: float | None, **m
     } | more
 
 
-def asked(node: int, path: list[str], state: int, cost: float | None, why: str, **more: Any) -> dict[str, Any]:
+def expanded(node: int, path: list[str], state: int, cost: float | None, why: str, **more: Any) -> dict[str, Any]:
     return {
         "node": node,
         "path": path,
@@ -101,7 +101,7 @@ def shown(place: int, node: int, text: str, path: list[str], cost: float) -> dic
 
 
 def replay_rows() -> list[dict[str, Any]]:
-    """Begin; ask about The; ask about `The ␣c` while `The ␣cat` waits for it; show; end."""
+    """Begin; expand The; expand `The ␣c` while `The ␣cat` waits for it; show; end."""
     the, cat, letter = ["The"], ["The", "␣cat"], ["The", "␣c"]
     return [
         {"unit": "search", "row": "begin"},
@@ -113,7 +113,7 @@ def replay_rows() -> list[dict[str, Any]]:
             1,
             "ask",
             asked=[
-                asked(
+                expanded(
                     1,
                     the,
                     1,
@@ -135,7 +135,9 @@ def replay_rows() -> list[dict[str, Any]]:
             2,
             "ask",
             asked=[
-                asked(3, letter, 2, 1.5, "cheapest", cut=[{"token": "at", "rank": 41, "log_prob": -9.0}], cut_count=1)
+                expanded(
+                    3, letter, 2, 1.5, "cheapest", cut=[{"token": "at", "rank": 41, "log_prob": -9.0}], cut_count=1
+                )
             ],
             frontier=[entry("match", 2, cat, 3, 3.0)],
             waiting=[{"node": 2, "path": cat, "cost": 3.0, "rival": None}],

@@ -50,7 +50,7 @@ def test_bars_are_as_long_as_probabilities_are_in_powers_of_ten():
     labels = chart.figure.layout.yaxis.ticktext
     assert labels[0].startswith("✓ The")
     assert "<b>" not in labels[1]
-    assert "29 found" in chart.alt
+    assert "of 29 scored encodings" in chart.alt
 
 
 def test_a_canonical_encoding_far_behind_has_its_bar_too():
@@ -60,7 +60,7 @@ def test_a_canonical_encoding_far_behind_has_its_bar_too():
     assert list(bars.marker.pattern.shape).count("") == 1
 
 
-def test_the_table_has_shares_of_what_was_found():
+def test_the_table_has_shares_of_all_scored_encodings():
     table = encodings_table(findings(ROWS))
     assert list(table["Place"]) == list(range(1, 30))
     assert table["Share"].sum() == pytest.approx(1.0)

@@ -74,7 +74,7 @@ def test_figures_are_json_that_a_script_can_read():
 
 @settings(max_examples=30, deadline=None)
 @given(st.text(st.characters(codec=None), max_size=30))
-def test_no_text_changes_what_the_file_is_made_of(text):
+def test_no_text_changes_the_elements_of_the_file(text):
     made = Parts(deck_html([Screen(f"t{text}", (text,), (text,), text, "", text, ((text,),), {"label": text})], text))
     assert made.elements.count(("h1", {"class": ""})) == 1
     assert not [tag for tag, _ in made.elements if tag in ("img", "iframe", "object", "link", "base", "form")]
@@ -106,12 +106,12 @@ def test_a_drawing_is_cleaned_and_a_broken_figure_is_a_sentence():
     assert "cannot be read" in deck_html([screen(figure="{}")])
 
 
-def test_an_empty_deck_says_so():
+def test_an_empty_deck_has_a_sentence():
     assert "Nothing is pinned" in deck_html([])
     assert deck_name("") == "First deck"
 
 
-def test_a_finding_is_cut_to_what_a_screen_holds():
+def test_a_finding_is_cut_to_the_limits_of_a_screen():
     made = Finding("t" * 5000, ["s" * 5000] * 9, ["c"] * 99, "e" * 99_999, probability_bars(TABLE).figure, "a").screen(
         "d"
     )

@@ -39,7 +39,7 @@ def test_question_model_method_figure_and_limits_have_a_paragraph_each():
     paragraphs = explanation(
         question="Does it know?",
         model="gpt2",
-        how="It was asked once.",
+        how="It had one run.",
         figure=probability_bars(TABLE).figure,
         look_at="The first bar.",
         also=["Second.", "Third."],
@@ -47,7 +47,7 @@ def test_question_model_method_figure_and_limits_have_a_paragraph_each():
     ).split("\n\n")
     assert paragraphs == [
         "The question: Does it know? The answer is that of one language model, gpt2.",
-        "It was asked once.",
+        "It had one run.",
         "How to read the figure: From left to right: Probability under the decoding rule. "
         "Each row has its label at its left.",
         "What to look at: The first bar.",
@@ -117,7 +117,7 @@ def test_one_model_and_an_unfinished_run_are_caveats(run):
     )
 
 
-def test_restraints_of_a_verdict_are_found():
+def test_restraints_of_a_verdict():
     verdict = bias_verdict(bias_findings(ROWS))
     assert any("p-value has no meaning" in sentence for sentence in restraints(verdict))
     assert verdict[0] not in restraints(verdict)

@@ -23,7 +23,7 @@ TABLE = pd.DataFrame(
 )
 
 
-def test_what_a_figure_shows_is_kept():
+def test_visible_parts_of_a_figure_are_kept():
     figure = probability_bars(TABLE).figure
     shown = projected(plotly_figure(figure.to_json()))
     (bars,) = shown["data"]
@@ -61,11 +61,11 @@ def test_a_line_without_a_width_is_wide_enough():
 
 
 @pytest.mark.parametrize("text", ["", "x", "[]", "{}", '{"data": 3}', "[" * 100_000, "null"])
-def test_what_is_no_figure_is_none(text):
+def test_any_other_text_is_no_figure(text):
     assert plotly_figure(text) is None
 
 
-def test_only_what_relens_draws_with_is_kept():
+def test_only_parts_that_relens_uses_are_kept():
     hostile = {
         "data": [
             {"type": "scattergeo", "lon": [1]},
@@ -163,7 +163,7 @@ def test_a_drawing_has_an_address_that_holds_all_of_it():
         "<svg viewBox='0 0 1 1'>\ud800</svg>",
     ],
 )
-def test_what_is_no_drawing_is_none(text):
+def test_any_other_text_is_no_drawing(text):
     assert svg_picture(text) is None
 
 

@@ -80,7 +80,7 @@ def test_a_drawing_loses_its_texts_before_it_is_given_up():
 
 
 @pytest.mark.parametrize("figure", ["", "{}", "nonsense", "<svg", written({"type": "bar", "orientation": "sideways"})])
-def test_what_cannot_be_drawn_has_no_picture(figure):
+def test_a_figure_that_cannot_be_drawn_has_no_picture(figure):
     assert preview_of(figure) == ""
 
 

@@ -65,8 +65,8 @@ def test_a_prefix_is_given(tiny):
     study = EncodingsStudy(text=" cat", prefix="the", samples=0)
     rows = list(StudyRun(study, StudyContext(tiny)))
     expected = scores(tiny, " cat", tuple(tiny.tokenizer.encode("the")))
-    found = {encoding.tokens: encoding.log_prob for encoding in RankedEncoding.all_in(rows)}
-    assert found == {tokens: pytest.approx(value, abs=1e-3) for tokens, value in expected.items()}
+    scored = {encoding.tokens: encoding.log_prob for encoding in RankedEncoding.all_in(rows)}
+    assert scored == {tokens: pytest.approx(value, abs=1e-3) for tokens, value in expected.items()}
 
 
 def test_bounds_hold_where_the_search_is_cut_short(tiny, rows):

@@ -28,7 +28,7 @@ def test_a_cut_is_no_fault_of_the_models(byte_tokenizer):
         assert sample.is_canonical
 
 
-def test_what_spells_no_text_is_not_compared(byte_tokenizer):
+def test_tokens_without_a_text_are_not_compared(byte_tokenizer):
     half = byte_tokenizer.encode("é")[:1]
     for tokens in ([], half, [*half, *byte_tokenizer.encode("a")], byte_tokenizer.encode("\n")):
         assert not sampled_encoding(tokens, byte_tokenizer, False).is_compared
