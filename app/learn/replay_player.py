@@ -30,7 +30,7 @@ from engine.errors import RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.replay import ReplayStudy
-from engine.studies.replay_findings import ReplayFindings
+from engine.studies.replay_findings import ReplayFindings, replay_findings
 
 #: Seconds that a step is shown while it plays.
 _PACE = 1.6
@@ -63,7 +63,8 @@ def _play_through(services: Services, run_rows: RunRows, run: RunRecord) -> None
     if not run_rows.rows:
         return
     study = StudySpecification.from_json(run.specification).study
-    findings = run_rows.remember("findings", lambda: study.findings(run_rows.rows))
+    assert isinstance(study, ReplayStudy)  # `addressed_study` takes no other
+    findings = run_rows.remember("findings", lambda: replay_findings(run_rows.rows, study))
     if not findings.has_steps:
         st.caption("This recording has no steps.")
         return
@@ -84,8 +85,8 @@ def _step_bar(findings: ReplayFindings) -> int:
     """Previous, play, next and a slider; the step to show."""
     if STEP not in st.session_state:
         # The slider reads the address too, but it comes after the buttons.
-        step = st.query_params.get(STEP, "0")
-        st.session_state[STEP] = int(step) if step.isdecimal() else 0
+        number = st.query_params.get(STEP, "0")
+        st.session_state[STEP] = int(number) if number.isdecimal() else 0
     if not 0 <= st.session_state[STEP] <= findings.last:
         st.session_state[STEP] = 0
     if st.session_state.get(_PLAYING):

@@ -104,13 +104,12 @@ def _results(paths: Sequence[ExpandedPath], rule: str) -> Iterator[str]:
 
 def _waiting(entry: SearchRound) -> Iterator[str]:
     ready = [match for match in entry.waiting if match.rival is None]
-    held = [match for match in entry.waiting if match.rival is not None]
+    held = [(match, match.rival) for match in entry.waiting if match.rival is not None]
     if ready:
         listed = ", ".join(f"“{path_text(match.path)}” (cost {match.cost:.2f})" for match in ready[:_LISTED])
         verb = "is a match and may be" if len(ready) == 1 else "are matches and may be"
         yield f"{listed}{_rest(len(ready))} {verb} shown next: no path that could go on is cheaper."
-    for match in held[:1]:
-        rival = match.rival
+    for match, rival in held[:1]:
         more = f", and neither may the {counted(len(held) - 1, 'match', 'matches')} behind it" if held[1:] else ""
         yield (
             f"“{path_text(match.path)}” (cost {match.cost:.2f}) is a match, but may not be shown yet{more}: the open"
