@@ -24,7 +24,7 @@ Rows = Sequence[Mapping[str, Any]]
 COLUMN_HELP = {
     "Rank": "Place in the run: of a best-first search in its order, of a sample or a distribution by share.",
     "Probability": "Of this text after the prefix, under the decoding rule of the run; encodings are added up.",
-    "Model": "The same without a decoding rule.",
+    "Model": "Of this text after the prefix, by the model alone, without a decoding rule.",
     "Share": "Of the probability of all matches of the run; of a sample, estimated.",
 }
 

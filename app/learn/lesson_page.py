@@ -331,7 +331,7 @@ def _sizes_and_growth(services: Services, lesson: Lesson, model: str) -> None:
                     chart.figure,
                     chart.alt,
                     page="automata",
-                    question=f"how many encodings have “{text}” and each of its beginnings?",
+                    question=f"how many encodings do “{text}” and its beginnings have?",
                     model=model,
                     look_at="Each further character multiplies the number of encodings; the scale is logarithmic.",
                     not_shown="How likely each encoding is.",

@@ -154,7 +154,7 @@ def _lattice(services: Services, answer: Answer[DrawnText], text: str, model: st
                 picture.svg,
                 _alt(encodings),
                 page="tokens",
-                question=f"how many encodings has “{shortened(encodings.text, 60)}”?",
+                question=f"how many encodings does “{shortened(encodings.text, 60)}” have?",
                 model=model,
                 look_at="Every path from left to right is an encoding; the bold one is canonical.",
                 not_shown="How likely each encoding is.",

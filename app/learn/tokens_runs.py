@@ -53,12 +53,7 @@ _TABLE_HELP = {
     "The model sampled": "The sampled tokens.",
     "The tokenizer gives": "The canonical encoding of the same text.",
 }
-_FORMATS: dict[str, Any] = {
-    "Share": "%.3g",
-    "log P": "%.2f",
-    "Place": "localized",
-    "How many": "localized",
-}
+_FORMATS: dict[str, Any] = {"Share": "%.3g", "log P": "%.2f", "Place": "localized", "How many": "localized"}
 
 
 @dataclass(frozen=True)

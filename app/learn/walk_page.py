@@ -128,7 +128,7 @@ def _histograms(services: Services, walks: RandomWalks) -> None:
     chart = cumulative_chart(walks, drawn)
     st.plotly_chart(chart.figure, key="walk_cumulative", config=charts.CONFIG, alt=chart.alt)
     look_at = "A straight line: edits are spread evenly. A leap at the start: most edits are there."
-    _pin(services, walks, "Places of random edits", findings(walks), chart, look_at)
+    _pin(services, walks, "Where a random edit falls", findings(walks), chart, look_at)
     ticker(_PACE if st.session_state.get(_PLAYING) else None, key="walk_clock")
 
 

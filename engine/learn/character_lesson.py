@@ -33,7 +33,8 @@ _NAMED_MEMBERS = 5
 class CharacterLesson:
     """The steps of an expression over characters. strings: how many it has, in words.
 
-    alphabet: the characters that an edit may write, None for a lesson without edits; edited_strings: as strings, then.
+    alphabet: the characters that an edit may write, None for a lesson without edits; edited_strings: as strings, with
+    edits.
     """
 
     tree: Node
@@ -190,7 +191,7 @@ class CharacterLesson:
             key=f"minimal-{number}",
             stage="minimal",
             title="Which states are alike?" if not number else f"Round {number}: groups fall apart",
-            happened="At first there are two groups: the states in which a match may end, and the others."
+            happened="At first only one thing separates states: whether a match may end in them."
             if not number
             else "States of one group differ if a character leads them into different groups, or leads only some on.",
             look=(

@@ -6,7 +6,7 @@
     by strings    an arc counts for the strings behind it: 474 of the 663 are behind the T, and every place has a share
     by tokens     a string counts for its encodings: the more it has, the likelier it is
 
-A walk by edges spends its one edit at the beginning, so the end of a string is never edited. Walk counts,
+A walk by edges spends its one edit at the beginning, so the end of a string is hardly ever edited. Walk counts,
 w(q) = [q is final] + sum of w over the arcs of q, correct this (`engine.language.walks`). By tokens, walks are counted
 in the automaton of tokens: that is uniform over encodings, not over strings.
 
@@ -108,8 +108,8 @@ def random_walks(
     count = count_strings(automaton)
     if count is None or count > MOST_STRINGS:
         raise LimitError(
-            f"Within one edit the pattern has {describe_count(count)} strings; this comparison lists all strings, and"
-            f" lists at most {MOST_STRINGS:,}.",
+            f"Within one edit the pattern has {describe_count(count)} strings; this comparison lists all of them, at"
+            f" most {MOST_STRINGS:,}.",
             limit="strings",
         )
     place = _Places(Reader(query, language, limits), language)
