@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from engine.errors import LimitError, ModelError
 from engine.language.isolation import default_compiler
-from engine.language.language import Language
 from engine.query import Decoding, Edits, Encoding, Limits, Query
 from engine.record import Record
 from engine.setting import Setting
@@ -112,7 +111,7 @@ class DecoderStudy(Study):
 
     def _automaton(self, context: StudyContext) -> TokenAutomaton:
         query = Query(self.pattern, encoding=self.encoding, edits=Edits(1) if self.edits else Edits())
-        language = _compiled(query, context)
+        language = (context.compiler or default_compiler())(query, Limits())
         automaton = token_automaton(language.pattern, context.model.tokenizer, self.encoding, Limits())
         arcs = automaton.arc_count
         if arcs is None or arcs > MOST_ARCS:
@@ -182,10 +181,6 @@ def decoder_findings(rows: Rows, study: DecoderStudy) -> DecoderFindings:
         likeliest=final[0] if final else "",
         open_paths=left[0].paths if left else None,
     )
-
-
-def _compiled(query: Query, context: StudyContext) -> Language:
-    return (context.compiler or default_compiler())(query, Limits())
 
 
 #: Studies to begin with.
