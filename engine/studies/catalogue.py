@@ -36,6 +36,7 @@ _HOME = {
 _FINDINGS = {
     "cloze": "engine.studies.cloze_findings:cloze_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
+    "memorization": "engine.studies.memorization_findings:memorization_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
 }
 
@@ -45,7 +46,6 @@ _VERDICT = {
     "bias": "engine.studies.bias_verdict:verdict",
     "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
     "encodings": "engine.studies.encodings_findings:verdict",
-    "memorization": "engine.studies.memorization_findings:verdict",
     "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }

@@ -23,8 +23,8 @@ from engine.studies.bias import BiasStudy
 from engine.studies.bias_findings import bias_findings
 from engine.studies.bias_variants import Variant
 from engine.studies.cloze import ClozeStudy
-from engine.studies.memorization import SEARCH, MemorizationStudy
-from engine.studies.memorization_findings import findings, recall_curves
+from engine.studies.memorization import MemorizationStudy
+from engine.studies.memorization_findings import memorization_findings
 from engine.studies.rows import rows_of
 from engine.studies.sentences import find_sentences
 from engine.studies.study import StudyContext, StudyRun
@@ -230,19 +230,17 @@ def test_cloze_accuracy_and_comparisons(exported):
 def test_memorization_recall_and_rates(exported):
     rows, matches = exported("memorization", "match")
     _, summaries = exported("memorization", "summary")
-    by_unit = {found.unit: found for found in findings(rows)}
-    assert by_unit[SEARCH].tally.new_valid > 0
-    for unit, found in by_unit.items():
-        own = matches[(matches["unit"] == unit) & is_true(matches["valid"])]
+    findings = memorization_findings(rows)
+    assert findings.search.tally.new_valid > 0
+    for method in findings.methods:
+        own = matches[(matches["unit"] == method.unit) & is_true(matches["valid"])]
         assert set(own["text"]) <= set(_SECRETS)
-        assert len(own) == own["text"].nunique() == found.tally.new_valid
-        assert found.recall == pytest.approx(len(own) / len(_SECRETS))
-        seconds = float(summaries[summaries["unit"] == unit]["seconds"].iloc[0])
-        assert found.valid_a_second == pytest.approx(len(own) / seconds)
-    for curve in recall_curves(rows):
-        own = matches[(matches["unit"] == curve.unit) & is_true(matches["valid"])]
+        assert len(own) == own["text"].nunique() == method.tally.new_valid
+        assert method.recall == pytest.approx(len(own) / len(_SECRETS))
+        seconds = float(summaries[summaries["unit"] == method.unit]["seconds"].iloc[0])
+        assert method.valid_a_second == pytest.approx(len(own) / seconds)
         for place, examined in enumerate(sorted(own["matches"].astype(int)), 1):
-            assert curve.at(examined) == pytest.approx(place / len(_SECRETS))
+            assert method.recall_curve.at(examined) == pytest.approx(place / len(_SECRETS))
 
 
 def counted_by_way(answers: pd.DataFrame) -> dict[str, pd.Series]:

@@ -11,15 +11,14 @@ from streamlit.testing.v1 import AppTest
 from app.charts import BLUE
 from app.studies import kept_text, memorization_charts
 from app.studies.memorization import VIEW
-from app.studies.memorization_tables import MOST_LINES, methods_table, strings_table
+from app.studies.memorization_tables import MOST_LINES
 from app.studies.memorization_validators import planted_fields
 from engine.errors import QueryError
 from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.studies.canaries import FILE, RECIPE, Planted, extraction_study, made_up, query_parts
-from engine.studies.find_words import VALID
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
-from engine.studies.memorization_findings import Curve, curves, findings, recall_curves
+from engine.studies.memorization_findings import memorization_findings
 from engine.studies.study import Study, StudyContext, StudyRun
 from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, open_validator
 
@@ -226,30 +225,38 @@ def test_an_uploaded_text_is_kept_once_and_the_oldest_goes(tmp_path, monkeypatch
             kept_text.keep_text(data)
 
 
-def test_the_figures_show_what_the_findings_count(rows):
-    found = findings(rows)
-    figures = VIEW.figures(rows, SMALL)
+def figures_of(rows, study=SMALL):
+    return VIEW.figures(memorization_findings(rows), study)
+
+
+def tables_of(rows, study=SMALL):
+    return VIEW.tables(memorization_findings(rows), study)
+
+
+def test_the_figures_show_the_counts_of_the_findings(rows):
+    methods = memorization_findings(rows).methods
+    figures = figures_of(rows)
     assert [figure.title for figure in figures] == ["Valid strings over time", "Pace", "Wasted attempts"]
     over_time, fast, waste = (figure.chart.figure for figure in figures)
-    assert [line.y[-1] for line in over_time.data] == [one.tally.new_valid for one in found]
+    assert [line.y[-1] for line in over_time.data] == [method.tally.new_valid for method in methods]
     assert {line.line.shape for line in over_time.data} == {"hv"}
     assert (over_time.data[0].line.color, over_time.data[0].line.dash) == (BLUE, "solid")
-    assert len({(line.line.dash, line.marker.symbol) for line in over_time.data}) == len(found)
+    assert len({(line.line.dash, line.marker.symbol) for line in over_time.data}) == len(methods)
     (bars,) = fast.data
-    assert list(bars.x) == [one.valid_a_second for one in found]
-    assert len(set(bars.marker.pattern.shape)) == 3 or not any(one.tally.new_valid for one in found[1:])
+    assert list(bars.x) == [method.valid_a_second for method in methods]
+    assert len(set(bars.marker.pattern.shape)) == 3 or not any(method.tally.new_valid for method in methods[1:])
     completed, repeated = waste.data
-    assert list(completed.x) == [one.completion_rate for one in found]
-    assert list(repeated.x) == [one.duplicate_share for one in found]
+    assert list(completed.x) == [method.tally.completion_rate for method in methods]
+    assert list(repeated.x) == [method.tally.duplicate_share for method in methods]
     for figure in figures:
         assert figure.sentence.endswith(".")
         assert figure.sentence in figure.chart.alt
 
 
-def test_nothing_that_was_not_checked_is_called_valid(tiny_model_folder):
+def test_without_validation_nothing_is_called_valid(tiny_model_folder):
     study = dataclasses.replace(SMALL, validator=Unchecked(), seconds=1.0)
     unchecked = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
-    figures, tables = VIEW.figures(unchecked, study), VIEW.tables(unchecked, study)
+    figures, tables = figures_of(unchecked, study), tables_of(unchecked, study)
     assert [figure.title for figure in figures] == ["Matches over time", "Pace", "Wasted attempts"]
     assert all("Nothing was checked" in figure.sentence for figure in figures[:2])
     drawn = [figure.title + figure.chart.alt + figure.chart.figure.to_json() for figure in figures]
@@ -260,28 +267,28 @@ def test_nothing_that_was_not_checked_is_called_valid(tiny_model_folder):
 
 
 def test_recall_is_shown_where_it_is_known(listed_rows):
-    (figure, *_) = VIEW.figures(listed_rows, LISTED)
+    (figure, *_) = figures_of(listed_rows, LISTED)
     assert figure.title == "Known values found"
-    search = next(curve for curve in recall_curves(listed_rows) if curve.unit == SEARCH)
-    assert figure.chart.figure.data[0].y[-1] == pytest.approx(search.recall[-1]) == pytest.approx(2 / 3)
+    search = memorization_findings(listed_rows).search
+    assert figure.chart.figure.data[0].y[-1] == pytest.approx(search.recall) == pytest.approx(2 / 3)
     assert "shortest path: 2 of 3, the last as match" in figure.sentence
-    methods, _ = VIEW.tables(listed_rows, LISTED)
+    methods, _ = tables_of(listed_rows, LISTED)
     assert methods.frame["Found of known"][0] == "66.7 %"
 
 
 def test_half_a_study_has_its_figures(rows):
-    assert VIEW.figures([], SMALL) == VIEW.tables([], SMALL) == []
+    assert figures_of([]) == tables_of([]) == []
     for end in range(0, len(rows), max(1, len(rows) // 25)):
-        for figure in VIEW.figures(rows[:end], SMALL):
+        for figure in figures_of(rows[:end]):
             assert figure.sentence
-        for table in VIEW.tables(rows[:end], SMALL):
+        for table in tables_of(rows[:end]):
             assert set(table.help) <= set(table.frame.columns)
 
 
 def test_the_tables_have_a_line_for_each_method_and_string(rows):
-    methods, strings = VIEW.tables(rows, SMALL)
+    methods, strings = tables_of(rows)
     assert list(methods.frame["Method"]) == ["shortest path", "sampled, 1 token", "sampled, 4 tokens"]
-    assert list(methods.frame["Valid"]) == [one.tally.new_valid for one in findings(rows)]
+    assert list(methods.frame["Valid"]) == [method.tally.new_valid for method in memorization_findings(rows).methods]
     texts = [row["text"] for row in rows if row["row"] == "match"]
     assert sorted(strings.frame["String"]) == sorted(set(texts))
     by_search = {row["text"] for row in rows if row["row"] == "match" and row["unit"] == SEARCH}
@@ -308,22 +315,30 @@ def hand_rows(count: int) -> list[dict]:
 
 def test_long_studies_stay_small_and_text_is_only_text():
     rows = hand_rows(5_000)
-    for line in memorization_charts.finds_over_time(curves(rows), findings(rows), VALID).chart.figure.data:
+    over_time, *others = figures_of(rows)
+    for line in over_time.chart.figure.data:
         assert len(line.x) == len(line.y) == len(line.marker.size) <= memorization_charts.MOST_STEPS + 2
         assert (line.x[-1], line.y[-1]) == (50.0, 5_000)
-    table = strings_table(rows)
-    assert len(table.frame) == MOST_LINES
-    assert table.title == "Strings, the first 1,000 of 5,001"
-    assert not any("\n" in text for text in table.frame["String"])
-    assert methods_table(findings(rows), VALID).frame["Against best n"][0] == 1.0
-    for figure in VIEW.figures(rows, SMALL):
+    methods, strings = tables_of(rows)
+    assert len(strings.frame) == MOST_LINES
+    assert strings.title == "Strings, the first 1,000 of 5,001"
+    assert not any("\n" in text for text in strings.frame["String"])
+    assert methods.frame["Against best n"][0] == 1.0
+    for figure in (over_time, *others):
         drawn = figure.chart.figure.to_json()
         assert not any(sign in drawn for sign in ("<img", "<b>", "\\u003cb\\u003e", "<i>"))
 
 
-def test_the_sentence_compares_at_a_time_that_both_have_worked():
-    search = Curve(SEARCH, "shortest path", (0.0, 1.0, 2.0, 9.0, 10.0), (0, 1, 2, 3, 3))
-    rows = hand_rows(4)
-    sampled = Curve("sampled 1", "sampled", (0.0, 1.5, 5.0), (0, 1, 1))
-    figure = memorization_charts.finds_over_time([search, sampled], findings(rows), VALID)
-    assert "After 5.0 s the search had found 2 different valid strings, the best of sampling" in figure.sentence
+def test_the_sentence_compares_the_methods_after_the_same_time():
+    def own(unit: str, seconds: list[float], end: float) -> list[dict]:
+        tally = dict.fromkeys(("attempts", "matches", "valid", "new", "new_valid", "tokens"), len(seconds))
+        return [
+            {"unit": unit, "row": "method", "label": unit, "validator": "of_form"},
+            *({"unit": unit, "row": "match", "text": str(at), "seconds": at, "valid": True} for at in seconds),
+            {"unit": unit, "row": "batch", "seconds": end, **tally},
+        ]
+
+    over_time, *_ = figures_of(own(SEARCH, [1.0, 2.0, 9.0], 10.0) + own("sampled 1", [1.5], 5.0))
+    assert "After 5.0 s the search had found 2 different valid strings, the best of sampling (sampled 1) 1." in (
+        over_time.sentence
+    )

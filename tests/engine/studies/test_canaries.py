@@ -1,4 +1,4 @@
-"""Secrets that are planted are written down, and a model that was trained on them gives them back."""
+"""Planted secrets are listed in a file, and the trained model gives them back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from engine.studies.canaries import (
     training_text,
 )
 from engine.studies.memorization import SEARCH
-from engine.studies.memorization_findings import recall_curves
+from engine.studies.memorization_findings import memorization_findings
 from engine.studies.study import StudyContext, StudyRun
 
 
@@ -71,11 +71,11 @@ def test_a_trained_model_gives_its_secrets_back_first(planted_folder, tiny_model
     assert len(planted.secrets) == 3
     study = replace(extraction_study(planted), decoding=Decoding(), seconds=60.0, matches=20, new_tokens=())
     rows = list(StudyRun(study, StudyContext(load_model(str(planted_folder), device="cpu"))))
-    (curve,) = recall_curves(rows)
-    assert (curve.unit, curve.known) == (SEARCH, 3)
-    assert curve.recall[-1] >= 2 / 3
+    (search,) = memorization_findings(rows).methods
+    assert (search.unit, search.setup.known) == (SEARCH, 3)
+    assert search.recall >= 2 / 3
     untrained = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
-    assert recall_curves(untrained)[0].recall[-1] == 0.0
+    assert memorization_findings(untrained).search.recall == 0.0
 
 
 def test_what_was_planted_survives_json(planted_folder):

@@ -14,7 +14,8 @@ from engine.language.compile import compile_language
 from engine.models.loading import load_model
 from engine.query import Decoding, Limits, Query
 from engine.search_run import search
-from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, Tally, longest_match
+from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, longest_match
+from engine.studies.memorization_rows import Batch, Tally
 from engine.studies.rows import done_units, rows_of
 from engine.studies.sampled_generation import FIRST_BATCH, Attempt
 from engine.studies.study import StudyContext, StudyRun
@@ -44,7 +45,7 @@ def rows(model):
     )
 
 
-def test_every_method_tells_how_it_began_what_it_found_and_how_it_ended(rows):
+def test_the_rows_of_a_method_begin_with_its_setup_and_end_with_its_summary(rows):
     assert [unit.key for unit in SMALL.units()] == [SEARCH, "sampled 1", "sampled 4"]
     assert done_units(rows) == {SEARCH, "sampled 1", "sampled 4"}
     for key in done_units(rows):
@@ -71,7 +72,7 @@ def test_the_search_finds_the_whole_language_once_and_counts_its_encodings(rows,
     assert summary["valid"] == sum(bool(form.fullmatch(match.text)) for match in found)
 
 
-def test_sampled_matches_are_told_once_and_batches_count_them_all(rows):
+def test_a_sampled_string_has_one_row_and_batches_count_all_matches(rows):
     pattern, form = re.compile(SMALL.prefix + SMALL.pattern), re.compile(SMALL.validator.regex)
     for unit, tokens in (("sampled 1", 1), ("sampled 4", 4)):
         matches = rows_of(rows, "match", unit)
@@ -79,7 +80,7 @@ def test_sampled_matches_are_told_once_and_batches_count_them_all(rows):
         assert len(set(texts)) == len(texts)
         assert all(pattern.fullmatch(text) for text in texts)
         assert all(row["valid"] == bool(form.fullmatch(row["text"])) for row in matches)
-        tally = Tally.of_rows([row for row in rows if row["unit"] == unit])
+        tally = sum(Batch.all_in(rows, unit), Tally())
         summary = rows_of(rows, "summary", unit)[0]
         assert {name: summary[name] for name in tally.to_json()} == tally.to_json()
         assert tally.new == len(texts)
@@ -148,7 +149,7 @@ def test_settings_without_meaning_are_refused_in_a_sentence(wrong):
 
 
 @pytest.mark.parametrize(("wrong", "part"), [({"prefix": "(a"}, "prefix"), ({"pattern": "b{99999999999}"}, "pattern")])
-def test_expressions_are_checked_before_anything_is_asked(wrong, part):
+def test_expressions_are_checked_before_the_run(wrong, part):
     with pytest.raises(RegexError) as refused:
         replace(SMALL, **wrong).units()
     assert refused.value.part == part
