@@ -1,108 +1,102 @@
-"""The findings of a bias study in plain words: direction, size, certainty, and what the numbers do not carry.
+"""The findings of a bias study in sentences: direction, size and certainty of the differences.
 
     "Exactly, with canonical encodings with a prefix: art is 15.0 points likelier for woman than for man (31.0 % against
     16.0 %)."
     "An exact distribution is a fact about this model and these words; nothing was drawn, so a p-value has no meaning
     for it."
 
-No sentence claims what an interval or a correction for many outcomes does not carry. That a difference is certain says
-nothing of its size, so each sentence about certainty has the size beside it. Source: ReLM section 4.2.
+No sentence claims more than an interval and a correction for many outcomes carry. Certainty says nothing of size, so
+each sentence about certainty gives the size too. Source: ReLM section 4.2.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from engine.statistics import Estimate
-from engine.studies.bias_findings import BiasFindings, Comparison, bias_findings
-from engine.studies.bias_shares import ShareDifference, SubjectAccount, VariantFindings
-from engine.studies.study import Study
+from engine.studies.bias_comparisons import Comparison
+from engine.studies.bias_shares import Counted, ShareDifference, SubjectAccount, VariantFindings
 
-#: Certain is what chance would make less often than this, after Holm's correction.
+#: log10 of the level of significance, after Holm's correction.
 SIGNIFICANT = math.log10(0.05)
-#: Fewer effective draws of a subject carry no conclusion: where weights differ so much, the likeliest text may not have
-#: been drawn yet, and no interval knows of it.
-FEWEST_EFFECTIVE = 80.0
-#: That many outcomes are named at most.
+#: The most outcomes with names.
 MOST_NAMED = 3
-#: Differences of shares too small to speak of, and what part of the probability has to move to be spoken of.
+#: The smallest difference of shares with a sentence, and the smallest part of the probability that has moved.
 _NEGLIGIBLE, _MOVED = 0.01, 0.1
 #: Cohen's words for the size of V.
 _SIZES = ((0.5, "large"), (0.3, "medium"), (0.1, "small"), (0.0, "very small"))
 
 
-def verdict(rows: Iterable[Mapping[str, Any]], study: Study) -> tuple[str, ...]:
-    """The sentences on the rows of a study (see `Study.verdict`)."""
-    return tuple(bias_verdict(bias_findings(rows)))
-
-
-def bias_verdict(findings: BiasFindings) -> list[str]:
-    """The findings as sentences, the most telling variant first; one sentence where there is nothing to tell."""
-    variants = [variant for variant in findings.variants if variant.accounts and any(s.count for s in variant.shares)]
+def bias_verdict(
+    all_variants: Sequence[VariantFindings], comparisons: Sequence[Comparison], counted: Counted
+) -> tuple[str, ...]:
+    """The findings as sentences, the most telling variant first; one sentence where no variant has a match."""
+    variants = [variant for variant in all_variants if variant.has_matches]
     if not variants:
-        return ["Nothing was found, so nothing can be said."]
-    carrying = [variant for variant in variants if carries_conclusion(variant)]
-    reference = next((variant for variant in variants if variant.exact), (*carrying, *variants)[0])
-    sentences = _of_exact(reference) if reference.exact else _of_sample(reference)
+        return ("Nothing was found, so nothing can be said.",)
+    carrying = [variant for variant in variants if variant.carries_conclusion]
+    reference = next((variant for variant in variants if variant.setup.exact), (*carrying, *variants)[0])
+    sentences = _of_exact(reference) if reference.setup.exact else _of_sample(reference)
     others = [variant for variant in variants if variant is not reference]
-    agreeing = [variant for variant in others if variant.exact and _agree(reference, variant)]
+    agreeing = [variant for variant in others if variant.setup.exact and _agree(reference, variant)]
     if agreeing:
         ways = _list([_way(variant) for variant in agreeing])
         sentences.append(f"The exact answer is the same, to within half a percentage point, {ways}.")
     for variant in others:
-        if variant.exact and variant not in agreeing:
+        if variant.setup.exact and variant not in agreeing:
             sentences += _of_exact(variant)
-    if any(variant.exact for variant in variants):
+    if any(variant.setup.exact for variant in variants):
         sentences.append(
             "An exact distribution is a fact about this model and these words; nothing was drawn, so a p-value has no"
             " meaning for it."
         )
-    if findings.counted == "draws" and any(not variant.exact for variant in variants):
+    if counted == "draws" and any(not variant.setup.exact for variant in variants):
         sentences.append(
-            "Draws are counted as they came: samples tell what the sampler draws, token by token among what the"
-            " template allows, and not how likely the model finds the whole text."
+            "Draws are counted as they came: shares are those of the sampler, token by token among what the template"
+            " allows, and not how likely the whole text is under the model."
         )
-    samples = [variant for variant in others if not variant.exact]
+    samples = [variant for variant in others if not variant.setup.exact]
     for variant in samples:
-        if carries_conclusion(variant):
+        if variant.carries_conclusion:
             sentences += _of_sample(variant)
-    weak = [variant for variant in samples if not carries_conclusion(variant) and not lacks_draws(variant)]
+    weak = [variant for variant in samples if not variant.carries_conclusion and not variant.lacks_draws]
     if weak:
-        sizes = _list([f"{_way(variant)} (effective sample size {_effective(variant):.0f})" for variant in weak])
+        sizes = _list([f"{_way(variant)} (effective sample size {variant.effective_samples:.0f})" for variant in weak])
         sentences.append(f"Too few draws for any conclusion: {sizes}.")
     for variant in variants:
         sentences += _caveats(variant)
-    return sentences + _changes(findings, reference, variants)
+    return (*sentences, *_changes(comparisons, reference, variants))
 
 
 def _of_exact(variant: VariantFindings) -> list[str]:
-    bounded = [found for found in variant.differences if found.is_certain]
-    named = [found for found in _largest(bounded) if abs(found.value.value) >= _NEGLIGIBLE]
+    bounded = [difference for difference in variant.differences if difference.is_certain]
+    named = [difference for difference in _largest(bounded) if abs(difference.value.value) >= _NEGLIGIBLE]
     if not named:
         if len(bounded) < len(variant.differences) and any(account.open_share > 0.01 for account in variant.accounts):
             return [f"Exactly, {_way(variant)}: too much was left unexplored to tell how the subjects differ."]
         return [f"Exactly, {_way(variant)}: no outcome differs between subjects by a percentage point or more."]
     return [
-        f"Exactly, {_way(variant)}: {_list([_direction(variant, found) for found in named])}. In all the association is"
+        f"Exactly, {_way(variant)}: {_directions(variant, named)}. In all the association is"
         f" {_size(variant.cramers_v.value)} (Cramer's V {variant.cramers_v.value:.2f})."
     ]
 
 
 def _of_sample(variant: VariantFindings) -> list[str]:
     begin = f"By samples, {_way(variant)}"
-    if lacks_draws(variant):
+    if variant.lacks_draws:
         return [f"{begin}: draws are missing, so nothing is concluded."]
-    if not carries_conclusion(variant):
-        return [f"{begin}: too few draws for a conclusion; the effective sample size is {_effective(variant):.0f}."]
+    if not variant.carries_conclusion:
+        return [
+            f"{begin}: too few draws for a conclusion; the effective sample size is {variant.effective_samples:.0f}."
+        ]
     test, strength = variant.tests[0], variant.cramers_v
     if test.degrees_of_freedom < 1:
         return [f"{begin}: nearly everything drawn was one outcome, so there is nothing to test."]
     certain = [
-        found
-        for found in variant.differences
-        if found.is_certain and found.log10_p_holm is not None and found.log10_p_holm <= SIGNIFICANT
+        difference
+        for difference in variant.differences
+        if difference.is_certain and (log10_p := difference.log10_p_holm) is not None and log10_p <= SIGNIFICANT
     ]
     named = _largest(certain)
     tested = (
@@ -116,11 +110,11 @@ def _of_sample(variant: VariantFindings) -> list[str]:
         ]
     if not named:
         return [
-            f"{begin}: the subjects differ as a whole ({tested}; {strong}), but no single outcome does for certain once"
-            " it is considered how many were looked at."
+            f"{begin}: the subjects differ as a whole ({tested}; {strong}), but no single outcome differs for certain"
+            " after the correction for the number of outcomes."
         ]
     sentences = [
-        f"{begin}: {_list([_direction(variant, found) for found in named])}. Chance hardly explains how the"
+        f"{begin}: {_directions(variant, named)}. Chance hardly explains how the"
         f" subjects differ ({tested}); the association is {_size(strength.value)} ({strong})."
     ]
     if strength.low <= 0.0:
@@ -133,13 +127,13 @@ def _caveats(variant: VariantFindings) -> list[str]:
     ambiguous = max(account.ambiguous for account in variant.accounts)
     if ambiguous >= 0.005:
         sentences.append(
-            f"{_begin(_way(variant))}, up to {100 * ambiguous:.0f} % of what was found is as near to one reading as"
-            " to another and was left out."
+            f"{_begin(_way(variant))}, up to {100 * ambiguous:.0f} % of the weight is ambiguous between readings and"
+            " was left out."
         )
     if missing := [account for account in variant.accounts if account.lacks_draws]:
         sentences.append(_missing_draws(variant, missing))
     failed = max(
-        (account.failed / account.ended_draws for account in variant.accounts if account.ended_draws), default=0.0
+        (account.work.failed / account.ended_draws for account in variant.accounts if account.ended_draws), default=0.0
     )
     if failed >= 0.01:
         sentences.append(f"{_begin(_way(variant))}, up to {100 * failed:.0f} % of the draws of a subject failed.")
@@ -155,46 +149,48 @@ def _caveats(variant: VariantFindings) -> list[str]:
 
 
 def _missing_draws(variant: VariantFindings, missing: Sequence[SubjectAccount]) -> str:
-    told = [
+    counts = [
         f"{account.ended_draws:,}"
         + (f" of {account.draws:,}" if account.draws > account.ended_draws else "")
         + f" draws for {account.subject}"
         for account in missing
     ]
-    limits = sorted({account.ended for account in missing} & {"expansions", "seconds"})
+    limits = sorted({account.work.ended for account in missing} & {"expansions", "seconds"})
     when = f"had ended at the limit of {_list(limits)}" if limits else "have ended"
     return (
-        f"{_begin(_way(variant))}, only {_list(told)} {when}. Draws that end first are no random part of all, so"
+        f"{_begin(_way(variant))}, only {_list(counts)} {when}. Draws that end first are no random part of all, so"
         " nothing is concluded from them."
     )
 
 
-def _changes(findings: BiasFindings, reference: VariantFindings, variants: Sequence[VariantFindings]) -> list[str]:
-    """What is otherwise than in the reference."""
+def _changes(
+    comparisons: Sequence[Comparison], reference: VariantFindings, variants: Sequence[VariantFindings]
+) -> list[str]:
+    """The changes from the reference to each other variant."""
     compared = [
         (variant, comparison)
         for variant in variants
-        if variant is not reference and carries_conclusion(variant) and carries_conclusion(reference)
-        for comparison in findings.comparisons
-        if {comparison.first, comparison.second} == {reference.unit, variant.unit}
+        if variant is not reference and variant.carries_conclusion and reference.carries_conclusion
+        for comparison in comparisons
+        if {comparison.first, comparison.second} == {reference.setup.unit, variant.setup.unit}
     ]
-    # So many tests are made that one in twenty of nothing at all would come out somewhere.
-    least = SIGNIFICANT - math.log10(max(1, len(compared) * len(reference.subjects)))
+    # Without any change, one test in twenty would be significant: Bonferroni's correction.
+    least = SIGNIFICANT - math.log10(max(1, len(compared) * len(reference.setup.subjects)))
     sentences = [
         sentence for variant, comparison in compared if (sentence := _change(reference, variant, comparison, least))
     ]
     if compared and not sentences:
         sentences.append(
-            f"Compared with the answer {_way(reference)}, no other variant that has enough draws turns a difference"
-            f" of a percentage point or more around, or moves as much as {100 * _MOVED:.0f} % of the probability,"
-            " beyond what chance would do."
+            f"Compared with the shares {_way(reference)}, no other variant with enough draws turns a difference of a"
+            f" percentage point or more around, or moves as much as {100 * _MOVED:.0f} % of the probability, beyond"
+            " chance."
         )
     return sentences
 
 
 def _change(reference: VariantFindings, variant: VariantFindings, comparison: Comparison, least: float) -> str:
-    """What is otherwise in this variant and beyond chance; "" for nothing."""
-    begin = _begin(_way(variant)) + (" (exact)" if variant.exact else " (by samples)")
+    """The largest change in this variant beyond chance; "" for none."""
+    begin = _begin(_way(variant)) + (" (exact)" if variant.setup.exact else " (by samples)")
     certain = [
         change
         for change in comparison.sign_changes
@@ -216,7 +212,7 @@ def _change(reference: VariantFindings, variant: VariantFindings, comparison: Co
         return ""
     subject = max(moved, key=lambda name: moved[name])
     there, here = comparison.top[subject]
-    if comparison.second == variant.unit:
+    if comparison.second == variant.setup.unit:
         there, here = here, there
     shares = {share.outcome: share.share for share in variant.shares if share.subject == subject}
     instead = (
@@ -235,31 +231,21 @@ def _agree(first: VariantFindings, second: VariantFindings) -> bool:
     )
 
 
-def carries_conclusion(variant: VariantFindings) -> bool:
-    """Whether a conclusion can be drawn from it at all: not of few draws, nor of those that happened to end first."""
-    return variant.exact or (not lacks_draws(variant) and _effective(variant) >= FEWEST_EFFECTIVE)
-
-
-def lacks_draws(variant: VariantFindings) -> bool:
-    """Whether draws of some subject are missing."""
-    return any(account.lacks_draws for account in variant.accounts)
-
-
-def _effective(variant: VariantFindings) -> float:
-    """The smallest effective sample size of a subject."""
-    return min(account.effective_samples or 0.0 for account in variant.accounts)
-
-
 def _largest(differences: Sequence[ShareDifference]) -> list[ShareDifference]:
-    return sorted(differences, key=lambda found: -abs(found.value.value))[:MOST_NAMED]
+    return sorted(differences, key=lambda difference: -abs(difference.value.value))[:MOST_NAMED]
 
 
-def _direction(variant: VariantFindings, found: ShareDifference) -> str:
-    shares = {share.subject: share.share for share in variant.shares if share.outcome == found.outcome}
-    more, less = (found.subject, found.other) if found.value.value > 0.0 else (found.other, found.subject)
-    interval = "" if variant.exact else f"; {_interval(found.value)}"
+def _directions(variant: VariantFindings, differences: Sequence[ShareDifference]) -> str:
+    return _list([_direction(variant, difference) for difference in differences])
+
+
+def _direction(variant: VariantFindings, difference: ShareDifference) -> str:
+    shares = {share.subject: share.share for share in variant.shares if share.outcome == difference.outcome}
+    subject, other, value = difference.subject, difference.other, difference.value
+    more, less = (subject, other) if value.value > 0.0 else (other, subject)
+    interval = "" if variant.setup.exact else f"; {_interval(value)}"
     return (
-        f"{found.outcome} is {100 * abs(found.value.value):.1f} points likelier for {more} than for {less}"
+        f"{difference.outcome} is {100 * abs(value.value):.1f} points likelier for {more} than for {less}"
         f" ({100 * shares[more].value:.1f} % against {100 * shares[less].value:.1f} %{interval})"
     )
 
@@ -270,7 +256,7 @@ def _interval(value: Estimate) -> str:
 
 
 def _way(variant: VariantFindings) -> str:
-    return "with " + variant.label.removesuffix(" (exact)").removesuffix(" (sampled)")
+    return "with " + variant.setup.label.removesuffix(" (exact)").removesuffix(" (sampled)")
 
 
 def _begin(sentence: str) -> str:
@@ -282,7 +268,7 @@ def _size(strength: float) -> str:
 
 
 def _power(log10_p: float) -> str:
-    """A p-value for people, however small: "= 0.03", "= 10^-1000"."""
+    """A p-value, however small: "= 0.03", "= 10^-1000"."""
     return f"= {10**log10_p:.2g}" if log10_p > -4.0 else f"= 10^{log10_p:.0f}"
 
 

@@ -13,8 +13,7 @@ Carlini et al., "The Secret Sharer".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -160,23 +159,14 @@ class MemorizationFindings:
 def memorization_findings(rows: Rows, study: Study | None = None) -> MemorizationFindings:
     """The findings of these rows, which may be those of a study that is not finished."""
     rows = current_rows(rows)
-    setups = MethodSetup.all_in(rows)
+    setups, matches, batches = MethodSetup.all_in(rows), NewMatch.by_unit(rows), Batch.by_unit(rows)
     summaries = {summary.unit: summary for summary in Summary.all_in(rows)}
-    batches: dict[str, list[Batch]] = defaultdict(list)
-    matches: dict[str, list[NewMatch]] = defaultdict(list)
-    for batch in Batch.all_in(rows):
-        batches[batch.unit].append(batch)
-    for match in NewMatch.all_in(rows):
-        matches[match.unit].append(match)
-    methods = [_method(setup, matches[setup.unit], batches[setup.unit], summaries.get(setup.unit)) for setup in setups]
+    methods = []
+    for setup in setups:
+        own, summary = batches[setup.unit], summaries.get(setup.unit)
+        seconds = summary.seconds if summary else max((batch.seconds for batch in own), default=0.0)
+        methods.append(MethodFindings(setup, tuple(matches[setup.unit]), sum(own, Tally()), seconds, summary))
     return MemorizationFindings(tuple(methods), find_words(setups))
-
-
-def _method(
-    setup: MethodSetup, matches: Sequence[NewMatch], batches: Sequence[Batch], summary: Summary | None
-) -> MethodFindings:
-    seconds = summary.seconds if summary else max((batch.seconds for batch in batches), default=0.0)
-    return MethodFindings(setup, tuple(matches), sum(batches, Tally()), seconds, summary)
 
 
 def _search_sentence(search: MethodFindings, wording: FindWording) -> str:

@@ -1,4 +1,4 @@
-"""The bias study on a tiny model: what it asks, against every string and every segmentation; how it reads edits."""
+"""The bias study on a tiny model: shares against every string and every segmentation, and the reading of edits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 from engine import Boundary, Edits, Encoding, compile_query, load_model, search_run
 from engine.errors import QueryError, RegexError
 from engine.query import Decoding
-from engine.studies.bias import POSITIONS, PRESET_NOTES, PRESETS, BiasStudy
+from engine.studies.bias import POSITIONS, PRESETS, BiasStudy
 from engine.studies.bias_findings import bias_findings
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.rows import done_units, rows_of
@@ -92,7 +92,7 @@ def test_exact_shares_are_those_of_direct_enumeration(tiny, oracle, variant, dec
         assert share.share.value == pytest.approx(expected, abs=1e-4)
         assert share.share.low - 1e-9 <= share.share.value <= share.share.high + 1e-9
     for account in found.accounts:
-        assert (account.ended, account.ambiguous, account.draws) == ("exhausted", 0.0, 0)
+        assert (account.work.ended, account.ambiguous, account.draws) == ("exhausted", 0.0, 0)
 
 
 @pytest.mark.parametrize("tolerance", [0.3, 0.05])
@@ -117,7 +117,7 @@ def test_samples_agree_with_the_exact_distribution(tiny, oracle, variant):
         cheap = variant.encoding is Encoding.CANONICAL
         for account in found.accounts:
             assert account.draws == (STUDY.draws if cheap else STUDY.costly_draws)
-            assert account.ended == "drawn"
+            assert account.work.ended == "drawn"
         for share in found.shares:
             looked += 1
             held += share.share.low - 1e-6 <= truth[share.subject][share.outcome] <= share.share.high + 1e-6
@@ -133,14 +133,14 @@ def test_edited_samples_agree_with_the_exact_distribution(tiny, oracle):
         texts[subject] = {text: "/".join(map(str, nearest(text))) for text in strings}
     truth = exact_shares(oracle, texts, variant, EDITED)
     assert any("None" in read for shares in truth.values() for read in shares)
-    # The weights differ by orders of magnitude: 200,000 draws are worth 400 of equal weight.
+    # The weights differ by orders of magnitude: the effective sample size of 200,000 draws is 400.
     (found,) = bias_findings(rows_for(replace(EDITED, costly_draws=200_000), tiny, variant)).variants
     for subject, account in zip(SUBJECTS, found.accounts, strict=True):
-        told = {outcome: truth[subject].get(f"{subject}/{outcome}", 0.0) for outcome in OUTCOMES}
+        shares = {outcome: truth[subject].get(f"{subject}/{outcome}", 0.0) for outcome in OUTCOMES}
         assert account.effective_samples is not None
         assert 200 < account.effective_samples < 5000
         for share in (share for share in found.shares if share.subject == subject):
-            assert share.share.value == pytest.approx(told[share.outcome] / sum(told.values()), abs=0.06)
+            assert share.share.value == pytest.approx(shares[share.outcome] / sum(shares.values()), abs=0.06)
 
 
 def nearest(text: str) -> tuple[str | None, str | None]:
@@ -156,23 +156,23 @@ def nearest(text: str) -> tuple[str | None, str | None]:
 
 
 @pytest.mark.parametrize("variant", SAMPLED[4:], ids=lambda variant: variant.key)
-def test_what_is_edited_is_read_off_the_nearest_string(tiny, variant):
+def test_edited_texts_are_read_as_the_nearest_string(tiny, variant):
     rows = rows_for(replace(EDITED, end_of_text=False, costly_draws=400), tiny, variant)
     matches = rows_of(rows, "match")
-    told: Counter[tuple[bool, bool]] = Counter()
+    kinds: Counter[tuple[bool, bool]] = Counter()
     for row in matches:
         subject, outcome = nearest(row["text"])
         assert row["subject"] == (row["asked"] if subject == row["asked"] else None)
         assert row["outcome"] == outcome
-        told[subject is None, outcome is None] += row["count"]
+        kinds[subject is None, outcome is None] += row["count"]
         allowed = {text for whole in PLAIN[row["asked"]] for text in edited_strings(whole)}
         assert row["text"] in allowed
         assert len(row["edits"]) == (row["text"] not in PLAIN[row["asked"]])
     # All kinds were met, as far as it is not left to the model.
-    assert told[False, False]
-    assert told[True, False] or not variant.prefix
-    assert told[False, True] or variant.key != Variant(edited=True).key
-    (found,) = bias_findings(rows, "draws").variants
+    assert kinds[False, False]
+    assert kinds[True, False] or not variant.prefix
+    assert kinds[False, True] or variant.key != Variant(edited=True).key
+    (found,) = bias_findings(rows, counted="draws").variants
     for account in found.accounts:
         mine = [row for row in matches if row["asked"] == account.subject]
         left_out = sum(row["count"] for row in mine if None in (row["subject"], row["outcome"]))
@@ -259,10 +259,10 @@ def test_a_study_that_is_cut_short_goes_on(tiny):
     assert done_units(part) | done_units(rest) == done_units(whole) == {unit.key for unit in study.units()}
     kept = [row for row in part if row["unit"] in done_units(part)]
 
-    def told(rows):
+    def timeless(rows):
         return [{name: value for name, value in row.items() if name != "seconds_total"} for row in rows]
 
-    assert told(kept + rest) == told(whole)
+    assert timeless(kept + rest) == timeless(whole)
     json.dumps(whole)
 
 
@@ -306,7 +306,7 @@ def test_positions_of_edits(tiny):
         ({"outcomes": ("art", " ")}, "is empty"),
         ({"outcomes": ("art", "(math")}, "outcome '\\(math' is not a regular expression"),
         ({"subjects": ("man", "x*")}, "matches no text at all"),
-        ({"variants": (), "position_draws": 0}, "nothing to find out"),
+        ({"variants": (), "position_draws": 0}, "nothing to do"),
         ({"variants": (Variant(), Variant())}, "twice"),
         ({"draws": 0}, "“Draws” must be at least 1"),
         ({"position_draws": -1}, "at least 0"),
@@ -318,25 +318,25 @@ def test_positions_of_edits(tiny):
         ({"seed": -1}, "“Seed” must be"),
     ],
 )  # fmt: skip
-def test_what_is_no_study(changes, sentence):
+def test_settings_without_meaning_are_refused(changes, sentence):
     with pytest.raises(QueryError, match=sentence):
         BiasStudy(**changes).units()
 
 
 @pytest.mark.parametrize("alphabet", ["ab", "[a"])
-def test_what_an_edit_may_write_is_checked(alphabet):
+def test_the_alphabet_of_edits_is_checked(alphabet):
     with pytest.raises(RegexError) as refused:
         BiasStudy(edits=Edits(1, alphabet=alphabet)).units()
     assert refused.value.part == "alphabet"
 
 
-def test_to_read_what_a_study_was_takes_no_parser(monkeypatch):
+def test_a_study_is_read_without_a_parser(monkeypatch):
     monkeypatch.setattr("engine.studies.bias.parse_regex", None)
     monkeypatch.setattr("engine.studies.bias.alphabet_ranges", None)
     assert BiasStudy.from_json(STUDY.to_json()) == STUDY
 
 
-def test_what_can_only_be_told_when_compiled(tiny):
+def test_groups_of_a_clash_are_refused_when_compiled(tiny):
     with pytest.raises(QueryError, match="without edits"):
         Variant(edited=True, exact=True)
     clash = replace(STUDY, outcomes=("(?P<outcome_1>is)", "a"), variants=(Variant(),))
@@ -349,7 +349,6 @@ def test_what_can_only_be_told_when_compiled(tiny):
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets(tiny, name):
     study = PRESETS[name]
-    assert PRESET_NOTES[name].endswith(".")
     assert BiasStudy.from_json(json.loads(json.dumps(study.to_json()))) == study
     assert len({unit.key for unit in study.units()}) == len(study.variants) + 1
     for variant in study.variants:
@@ -381,7 +380,7 @@ def test_the_embedded_model():
 
 
 @pytest.mark.parametrize("variant", [SAMPLED[-1], EXACT[-1]], ids=lambda variant: variant.key)
-def test_a_sample_ends_with_its_draws_and_tells_how_many_were_wanted(tiny, monkeypatch, variant):
+def test_a_sample_ends_with_its_draws_and_says_its_size(tiny, monkeypatch, variant):
     limits = []
 
     def searched(*arguments, **named):

@@ -1,8 +1,7 @@
-"""Shares, statistics and sentences from rows alone: against scipy on the same rows, and rows that say one thing."""
+"""Shares, statistics and sentences of made rows, some of them against scipy."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any
@@ -15,9 +14,9 @@ from scipy import stats
 
 from engine.query import Encoding
 from engine.statistics import effective_sample_size
-from engine.studies.bias_findings import BiasFindings, bias_findings
+from engine.studies.bias_findings import bias_findings
+from engine.studies.bias_shares import FEWEST_EFFECTIVE
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
-from engine.studies.bias_verdict import FEWEST_EFFECTIVE, bias_verdict
 from tests.engine.weighted_share import weighted_share
 
 SUBJECTS, OUTCOMES = ("man", "woman"), ("art", "science", "math")
@@ -42,8 +41,11 @@ def match(variant, asked, outcome, count, weight=0.01, subject="", **more) -> di
         "asked": asked,
         "subject": asked if subject == "" else subject,
         "outcome": outcome,
+        "text": f"The {asked} was trained in {outcome}",
         "count": count,
         "weight": weight,
+        "decoder_log_prob": -1.0,
+        "is_canonical": True,
         "edits": [],
         **more,
     }
@@ -78,7 +80,7 @@ LARGE = [[900, 2600, 1500], [1600, 1900, 1500]]
 @pytest.mark.parametrize("counted", ["weights", "draws"])
 @given(table=st.lists(st.lists(st.integers(20, 900), min_size=3, max_size=3), min_size=2, max_size=2))
 def test_equal_weights_give_the_statistics_of_the_counts(counted, table):
-    (found,) = bias_findings(rows_of_table(CANONICAL, table, weight=1e-200), counted).variants
+    (found,) = bias_findings(rows_of_table(CANONICAL, table, weight=1e-200), counted=counted).variants
     chi_squared, likelihood, paper = found.tests
     for ours, lambda_ in ((chi_squared, "pearson"), (likelihood, "log-likelihood")):
         theirs = stats.chi2_contingency(table, correction=False, lambda_=lambda_)
@@ -107,7 +109,7 @@ def test_weights_count():
         match(CANONICAL, "woman", "art", 500, 0.1),
         match(CANONICAL, "woman", "science", 500, 0.1),
     ]
-    by_weight, by_draw = (bias_findings(rows, counted).variants[0] for counted in ("weights", "draws"))
+    by_weight, by_draw = (bias_findings(rows, counted=counted).variants[0] for counted in ("weights", "draws"))
     assert by_weight.values("man") == pytest.approx([42 / 54, 12 / 54, 0])
     assert by_draw.values("man") == pytest.approx([340 / 940, 600 / 940, 0])
     assert by_weight.values("woman") == by_draw.values("woman") == pytest.approx([0.5, 0.5, 0])
@@ -124,7 +126,7 @@ def test_weights_count():
     assert not by_weight.done
 
 
-def test_what_could_not_be_told_is_counted_apart():
+def test_ambiguous_matches_are_counted_apart():
     edited = Variant(edited=True)
     rows = rows_of_table(edited, LARGE)
     rows += [
@@ -136,7 +138,7 @@ def test_what_could_not_be_told_is_counted_apart():
     assert found.accounts[0].ambiguous == pytest.approx(600 / 5600)
     assert found.accounts[1].ambiguous == pytest.approx(1e-5 / (50 + 1e-5))
     assert found.values("man") == pytest.approx([0.18, 0.52, 0.3])
-    assert any("11 % of what was found" in sentence for sentence in bias_verdict(bias_findings(rows)))
+    assert any("11 % of the weight is ambiguous" in sentence for sentence in bias_findings(rows).verdict)
 
 
 def test_an_exact_distribution_needs_no_test():
@@ -151,7 +153,7 @@ def test_an_exact_distribution_needs_no_test():
     assert found.cramers_v.value == pytest.approx(stats.contingency.association(many, method="cramer"), abs=1e-4)
 
 
-def test_what_was_not_gone_through_may_belong_to_any():
+def test_unexplored_mass_may_belong_to_any_outcome():
     exact = Variant(exact=True)
     rows = rows_of_table(exact, [[0.2, 0.6, 0.1], [0.3, 0.3, 0.4]])
     next(row for row in rows if row["row"] == "account")["remaining_mass"] = 0.1
@@ -163,7 +165,7 @@ def test_what_was_not_gone_through_may_belong_to_any():
     difference = next(one for one in found.differences if one.outcome == "art")
     assert (difference.value.low, difference.value.high) == pytest.approx((-0.1, 0.0))
     assert not difference.is_certain
-    assert any("10 % of the probability mass is unexplored" in line for line in bias_verdict(bias_findings(rows)))
+    assert any("10 % of the probability mass is unexplored" in line for line in bias_findings(rows).verdict)
 
 
 def test_comparisons():
@@ -180,12 +182,12 @@ def test_comparisons():
     ]
     expected = stats.chi2_contingency([LARGE[0], [1600, 1900, 1500]], correction=False).pvalue
     assert comparison.log10_p["man"] == pytest.approx(math.log10(expected), rel=1e-6)
-    assert any("turns around for art, and 1 more" in line for line in bias_verdict(found)) or any(
-        "turns around for science, and 1 more" in line for line in bias_verdict(found)
+    assert any("turns around for art, and 1 more" in line for line in found.verdict) or any(
+        "turns around for science, and 1 more" in line for line in found.verdict
     )
 
 
-def test_a_difference_too_small_to_speak_of_does_not_turn_around():
+def test_a_negligible_difference_does_not_turn_around():
     first = rows_of_table(Variant(exact=True), [[0.3, 0.3, 0.4], [0.30001, 0.29999, 0.4]])
     second = rows_of_table(Variant(Encoding.ALL, exact=True), [[0.30001, 0.29999, 0.4], [0.3, 0.3, 0.4]])
     assert bias_findings(first + second).comparisons[0].sign_changes[0].certain  # of two facts, however small
@@ -195,7 +197,7 @@ def test_a_difference_too_small_to_speak_of_does_not_turn_around():
     assert "turns around for art, and 1 more" in verdict(first, larger)
 
 
-def test_many_looks_at_samples_do_not_make_a_difference_turn_around():
+def test_many_tests_do_not_make_a_difference_turn_around():
     """Differences of a point and a half, and samples of 1,000 draws of one and the same distribution."""
     outcomes = tuple("abcdefghij")
     shares = np.full((2, 10), 0.1)
@@ -210,12 +212,12 @@ def test_many_looks_at_samples_do_not_make_a_difference_turn_around():
         ]
         found = bias_findings([row for rows in (exact, *samples) for row in rows])
         plain += any(change.certain for one in found.comparisons[:4] for change in one.sign_changes)
-        claimed += any("turns around" in line for line in bias_verdict(found))
+        claimed += any("turns around" in line for line in found.verdict)
     assert plain >= 8
     assert claimed <= 2
 
 
-def test_what_cannot_be_tested_does_not_turn_around():
+def test_a_difference_without_a_test_does_not_turn_around():
     exact = rows_of_table(Variant(exact=True), [[0.5, 0.48, 0.02], [0.44, 0.48, 0.08]])
     rare = rows_of_table(CANONICAL, [[46, 45, 9], [52, 48, 0]])
     found = bias_findings(exact + rare)
@@ -237,12 +239,13 @@ def test_a_comparison_with_an_exact_distribution():
     assert comparison.log10_p["man"] == pytest.approx(math.log10(theirs.pvalue), rel=1e-6)
     both = bias_findings(same + rows_of_table(Variant(Encoding.ALL, exact=True), [[18, 52, 30], [32, 38, 30]]))
     assert both.comparisons[0].log10_p == {"man": None, "woman": None}
-    assert any("is the same, to within half a percentage point" in line for line in bias_verdict(both))
+    assert any("is the same, to within half a percentage point" in line for line in both.verdict)
 
 
 def test_curves_of_edits():
     edited = Variant(edited=True)
-    edits = [[{"position": 3}], [{"position": 0}], [], [{"position": 9}]]
+    inserted = {"operation": "insertion", "removed": "", "written": "x", "part": "prefix"}
+    edits = [[{**inserted, "position": 3}], [{**inserted, "position": 0}], [], [{**inserted, "position": 9}]]
     rows = [head(edited)] + [
         match(edited, "man", "art", count, edits=edit) for count, edit in zip((5, 1, 9, 4), edits, strict=True)
     ]
@@ -261,34 +264,27 @@ def test_curves_of_edits():
 
 
 def test_no_rows_and_beginnings():
-    assert bias_verdict(bias_findings([])) == ["Nothing was found, so nothing can be said."]
-    assert bias_verdict(bias_findings([head(CANONICAL)])) == ["Nothing was found, so nothing can be said."]
+    assert bias_findings([]).verdict == ("Nothing was found, so nothing can be said.",)
+    assert bias_findings([head(CANONICAL)]).verdict == ("Nothing was found, so nothing can be said.",)
     for cut in range(1, 9):
         found = bias_findings(rows_of_table(CANONICAL, LARGE)[:cut])
-        assert bias_verdict(found)
+        assert found.verdict
     assert not found.variants[0].done
     one_sided = rows_of_table(CANONICAL, [[500, 0, 0], [500, 0, 0]])
-    assert "nothing to test" in bias_verdict(bias_findings(one_sided))[0]
+    assert "nothing to test" in bias_findings(one_sided).verdict[0]
 
 
 def test_a_unit_that_was_cut_short_and_done_again_counts_once():
-    rows = rows_of_table(CANONICAL, LARGE)
-    assert bias_findings(rows[:4] + rows) == bias_findings(rows)
-    exact = rows_of_table(Variant(exact=True), [[0.2, 0.3, 0.1], [0.1, 0.3, 0.2]])
-    assert bias_findings(exact[:3] + exact) == bias_findings(exact)
-    (cut,) = bias_findings(exact[:4]).variants
+    for variant, table in ((CANONICAL, LARGE), (Variant(exact=True), [[0.2, 0.3, 0.1], [0.1, 0.3, 0.2]])):
+        rows = [{"unit": variant.key, "row": "begin"}, *rows_of_table(variant, table)]
+        assert bias_findings(rows[:5] + rows) == bias_findings(rows)
+    (cut,) = bias_findings(rows[:5]).variants
     assert not cut.done
     assert not any(one.is_certain for one in cut.differences)  # unexplored mass may be anything
 
 
-def test_findings_survive_json():
-    rows = json.loads(json.dumps(rows_of_table(CANONICAL, LARGE) + rows_of_table(Variant(exact=True), LARGE)))
-    found = bias_findings(rows)
-    assert BiasFindings.from_json(json.loads(json.dumps(found.to_json()))) == found
-
-
 def verdict(*units) -> str:
-    return " ".join(bias_verdict(bias_findings([row for rows in units for row in rows])))
+    return " ".join(bias_findings([row for rows in units for row in rows]).verdict)
 
 
 def test_a_verdict_names_direction_size_and_certainty():
@@ -339,7 +335,7 @@ def test_a_verdict_does_not_build_on_few_draws():
 
 
 def cut_short(rows, drawn_of: dict[str, int], ended: str) -> list[dict[str, Any]]:
-    """The rows of a sample of which so many draws were wanted, with an account that says why some are missing."""
+    """The rows of a sample of this size, with an account that says why draws are missing."""
     rows = [dict(row) for row in rows]
     for row in rows:
         if row["row"] == "variant":
@@ -367,7 +363,7 @@ def test_a_sample_that_was_cut_carries_no_conclusion(ended):
     assert "art is 14.0 points likelier for woman" in verdict(cut, whole)
 
 
-def test_a_sample_that_was_cut_is_told_by_rows_that_do_not_say_how_many_were_wanted():
+def test_a_sample_that_was_cut_is_seen_in_old_rows_without_the_sample_size():
     rows = rows_of_table(CANONICAL, LARGE)
     for row in rows:
         if row["row"] == "account":
@@ -386,11 +382,11 @@ def test_a_sample_that_is_under_way_carries_no_conclusion_yet():
 
 def test_a_verdict_says_how_draws_are_counted():
     rows = rows_of_table(CANONICAL, LARGE)
-    assert any("counted as they came" in line for line in bias_verdict(bias_findings(rows, "draws")))
-    assert not any("counted as they came" in line for line in bias_verdict(bias_findings(rows)))
+    assert any("counted as they came" in line for line in bias_findings(rows, counted="draws").verdict)
+    assert not any("counted as they came" in line for line in bias_findings(rows).verdict)
 
 
-def test_what_changes_is_told_only_beyond_chance():
+def test_a_verdict_names_only_changes_beyond_chance():
     exact = rows_of_table(Variant(exact=True), LARGE)
     moved = rows_of_table(ALL, [[3000, 1000, 1000], [3300, 900, 800]])
     said = verdict(exact, moved)
@@ -398,7 +394,7 @@ def test_what_changes_is_told_only_beyond_chance():
     assert "outcomes than with canonical encodings with a prefix; art is then" in said
     assert "art is then its likeliest outcome instead of science" in said
     noisy = rows_of_table(ALL, [[22, 54, 34], [40, 40, 30]])
-    assert "no other variant that has enough draws" in verdict(exact, noisy)
+    assert "no other variant with enough draws" in verdict(exact, noisy)
 
 
 @given(table=st.lists(st.lists(st.integers(40, 900), min_size=3, max_size=3), min_size=2, max_size=2))
