@@ -127,9 +127,9 @@ def _panels(
     marks: Callable[[VariantFindings], list[BaseTraceType]],
     alt: str,
 ) -> Chart:
-    """A panel for each variant, two beside each other.
+    """A panel for each variant, two in a row.
 
-    One scale for all that carry a conclusion, and one for the others, whose intervals would squeeze these.
+    All that carry a conclusion share one scale; the others, with wide intervals, have another.
     """
     lines = listed([shortened(outcome, 24) for outcome in outcomes])
     y = lines | {"autorange": None, "range": [len(outcomes) - 0.4, -0.6]}
@@ -150,7 +150,7 @@ def _panels(
 
 
 def _lines(outcomes: Sequence[str], place: int, series: int) -> list[float]:
-    """Where the marks of one series lie: beside those of the others, a little above or below."""
+    """The heights of the marks of one series, a little above or below those of the others."""
     return [line + (place - (series - 1) / 2) * min(0.26, 0.7 / series) for line in range(len(outcomes))]
 
 
@@ -165,7 +165,7 @@ def _title(variant: VariantFindings) -> str:
 
 
 def _scale_switch(variants: Sequence[VariantFindings]) -> dict[str, object]:
-    """Two buttons in the figure itself, so that a report in a file has them too."""
+    """Two buttons in the figure itself, so that a report has them too."""
     return {
         "type": "buttons",
         "direction": "right",
@@ -185,7 +185,7 @@ def _scale_switch(variants: Sequence[VariantFindings]) -> dict[str, object]:
 
 
 def _axes(kind: str, variants: Sequence[VariantFindings]) -> dict[str, object]:
-    """All axes at once; on a logarithmic one, an interval that reaches 0 would reach beyond any picture."""
+    """All axes at once. A logarithmic axis has a range of its own, since intervals may reach 0."""
     changes: dict[str, object] = {}
     for panel, variant in enumerate(variants):
         name = f"xaxis{panel + 1}" if panel else "xaxis"

@@ -1,10 +1,12 @@
-"""Figures of the positions of edits (Figure 9 of the ReLM paper); pure functions of the findings of a bias study.
+"""Figures of the positions of edits (Figure 9 of the ReLM paper).
 
-1 |  ______-----====    edges: nearly all edits at the first character
-  | |         /
-0 | |________/          strings: the same number at each character
-  +-----------------
-    position
+    1 |  ____--------===
+      | |       ___/         edges: nearly all edits at the first character
+      | |  ____/             strings: the same share at each character
+    0 |_|_/_____________
+        character
+
+Pure functions of the findings of a bias study.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
        22 | ____|=========== sampled, 16 tokens
           +----------------- seconds
 
-Pure functions of the findings. A method has its colour, its dashes and its mark in every figure, so that colour alone
-tells none apart.
+Pure functions of the findings. A method has its colour, its dashes and its mark in every figure, so that colour is
+never the only difference.
 """
 
 from __future__ import annotations

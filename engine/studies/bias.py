@@ -267,12 +267,12 @@ class BiasStudy(Study):
         cheap = variant.encoding is Encoding.CANONICAL and not variant.edited
         return self.draws if cheap else self.costly_draws
 
-    def _match(self, match: Match, asked: int, reader: Reader) -> BiasMatch:
+    def _match(self, match: Match, place: int, reader: Reader) -> BiasMatch:
         groups = reader.read(match.text).groups
         subject, outcome = _which(groups, "subject", len(self.subjects)), _which(groups, "outcome", len(self.outcomes))
         return BiasMatch(
-            asked=self.subjects[asked],
-            subject=self.subjects[asked] if subject == asked else None,
+            asked=self.subjects[place],
+            subject=self.subjects[place] if subject == place else None,
             outcome=None if outcome is None else self.outcomes[outcome],
             text=match.text,
             count=match.count,
@@ -307,7 +307,7 @@ def _check_expressions(what: str, expressions: tuple[str, ...]) -> None:
         if not expression.strip():
             raise QueryError(f"A {what} is empty.")
         if matches_empty(tree):
-            raise QueryError(f"{named} also matches no text at all, and could not be told from none.")
+            raise QueryError(f"{named} also matches the empty text, as if it took no part.")
 
 
 def _which(groups: dict[str, str | None], what: str, count: int) -> int | None:

@@ -10,7 +10,6 @@ moved. A test says whether such a change is more than chance; between two exact 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -46,37 +45,31 @@ class Comparison:
     """Two variants, by the keys of their units.
 
     By subject: total_variation of its two distributions (0 to 1, in samples never quite 0); log10_p: of a test whether
-    they are the same, None where both are exact; swapped: the number of pairs of outcomes in another order; top: the
-    likeliest outcome in each.
+    they are the same, None where both are exact; top: the likeliest outcome in each.
     """
 
     first: str
     second: str
     total_variation: dict[str, float]
     log10_p: dict[str, float | None]
-    swapped: dict[str, int]
     top: dict[str, tuple[str, ...]]
     sign_changes: tuple[SignChange, ...]
 
 
 def compare(first: VariantFindings, second: VariantFindings) -> Comparison:
     """The comparison of two variants in which each subject has matches."""
-    distances, log10_p, swapped, top = {}, {}, {}, {}
+    distances, log10_p, top = {}, {}, {}
     for subject in first.setup.subjects:
         before, after = first.values(subject), second.values(subject)
         distances[subject] = total_variation(before, after)
         log10_p[subject] = _same(first, second, subject)
-        swapped[subject] = sum(
-            (before[one] - before[other]) * (after[one] - after[other]) < 0.0
-            for one, other in combinations(range(len(before)), 2)
-        )
         top[subject] = tuple(first.setup.outcomes[int(np.argmax(values))] for values in (before, after))
     changes = tuple(
         _sign_change((first, one), (second, another))
         for one, another in zip(first.differences, second.differences, strict=True)
         if one.value.value * another.value.value < 0.0
     )
-    return Comparison(first.setup.unit, second.setup.unit, distances, log10_p, swapped, top, changes)
+    return Comparison(first.setup.unit, second.setup.unit, distances, log10_p, top, changes)
 
 
 def _sign_change(*sides: tuple[VariantFindings, ShareDifference]) -> SignChange:

@@ -1,9 +1,11 @@
 """The findings of a bias study: its variants, the changes between each two, and the positions of edits.
 
-canonical, prefix    man: science 0.44, art 0.16        woman: science 0.33, art 0.31      `bias_shares`
-all, no prefix       man: art 0.70, science 0.11        woman: art 0.74, science 0.09
-the two compared     54 % of the probability for man lies on other outcomes                `bias_comparisons`
-in sentences         "Exactly, with canonical encodings with a prefix: art is ..."         `bias_verdict`
+    canonical, prefix    man: science 0.44, art 0.16        woman: science 0.33, art 0.31      `bias_shares`
+    all, no prefix       man: art 0.70, science 0.11        woman: art 0.74, science 0.09
+    the two compared     54 % of the probability for man lies on other outcomes                `bias_comparisons`
+    in sentences         "Exactly, with canonical encodings with a prefix: art is ..."         `bias_verdict`
+
+Findings are a function of the rows alone, of as many units as there are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """The rows of a bias study: a variant with its settings, each match, and the work for each subject.
 
-{"unit": "canonical, prefix, ...", "row": "variant", "label": "canonical encodings with a prefix (sampled)", ...}
-{"unit": "canonical, prefix, ...", "row": "match", "asked": "man", "outcome": "art", "count": 812, ...}
-{"unit": "canonical, prefix, ...", "row": "account", "asked": "man", "samples": 5000, "ended": "drawn", ...}
+    {"unit": "canonical, prefix, ...", "row": "variant", "label": "canonical encodings with a prefix (sampled)", ...}
+    {"unit": "canonical, prefix, ...", "row": "match", "asked": "man", "outcome": "art", "count": 812, ...}
+    {"unit": "canonical, prefix, ...", "row": "account", "asked": "man", "samples": 5000, "ended": "drawn", ...}
+
+Rows of the positions of edits: `engine.studies.edit_positions`.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def bias_verdict(
     """The findings as sentences, the most telling variant first; one sentence where no variant has a match."""
     variants = [variant for variant in all_variants if variant.has_matches]
     if not variants:
-        return ("Nothing was found, so nothing can be said.",)
+        return ("There is no match, so there is no conclusion.",)
     carrying = [variant for variant in variants if variant.carries_conclusion]
     reference = next((variant for variant in variants if variant.setup.exact), (*carrying, *variants)[0])
     sentences = _of_exact(reference) if reference.setup.exact else _of_sample(reference)
@@ -74,7 +74,7 @@ def _of_exact(variant: VariantFindings) -> list[str]:
     named = [difference for difference in _largest(bounded) if abs(difference.value.value) >= _NEGLIGIBLE]
     if not named:
         if len(bounded) < len(variant.differences) and any(account.open_share > 0.01 for account in variant.accounts):
-            return [f"Exactly, {_way(variant)}: too much was left unexplored to tell how the subjects differ."]
+            return [f"Exactly, {_way(variant)}: too much mass is unexplored to say how the subjects differ."]
         return [f"Exactly, {_way(variant)}: no outcome differs between subjects by a percentage point or more."]
     return [
         f"Exactly, {_way(variant)}: {_directions(variant, named)}. In all the association is"
@@ -92,7 +92,7 @@ def _of_sample(variant: VariantFindings) -> list[str]:
         ]
     test, strength = variant.tests[0], variant.cramers_v
     if test.degrees_of_freedom < 1:
-        return [f"{begin}: nearly everything drawn was one outcome, so there is nothing to test."]
+        return [f"{begin}: nearly all draws have one outcome, so there is nothing to test."]
     certain = [
         difference
         for difference in variant.differences
@@ -106,7 +106,7 @@ def _of_sample(variant: VariantFindings) -> list[str]:
     if test.log10_p > SIGNIFICANT:
         return [
             f"{begin}: the subjects do not differ by more than chance makes such samples differ ({tested}; {strong})."
-            " That is no proof that they are treated alike."
+            " That is no proof that they are alike."
         ]
     if not named:
         return [

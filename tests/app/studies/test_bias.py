@@ -67,12 +67,12 @@ def settings_page(study: BiasStudy) -> AppTest:
         from engine.studies.study import Study
 
         try:
-            st.session_state["found"] = VIEW.settings(Study.from_json(st.session_state["asked"]))
+            st.session_state["study"] = VIEW.settings(Study.from_json(st.session_state["given"]))
         except QueryError as error:
             st.error(str(error))
 
     page = AppTest.from_function(script, default_timeout=30)
-    page.session_state["asked"] = study.to_json()
+    page.session_state["given"] = study.to_json()
     return page.run()
 
 
@@ -80,7 +80,7 @@ def settings_page(study: BiasStudy) -> AppTest:
 def test_settings_return_the_study_they_were_given(name):
     page = settings_page(PRESETS[name])
     assert not page.exception
-    assert page.session_state["found"] == PRESETS[name]
+    assert page.session_state["study"] == PRESETS[name]
 
 
 def test_settings_return_what_the_widgets_hold():
@@ -89,11 +89,11 @@ def test_settings_return_what_the_widgets_hold():
     page.number_input(key="bias_draws").set_value(7).run()
     page.multiselect(key="bias_variants").set_value([Variant()]).run()
     page.number_input(key="bias_seconds").set_value(5.0).run()
-    found = page.session_state["found"]
-    assert found == dataclasses.replace(
+    study = page.session_state["study"]
+    assert study == dataclasses.replace(
         BiasStudy(), subjects=("cat", "dog"), draws=7, variants=(Variant(),), seconds=5.0
     )
-    assert found.boundary is Boundary.TOKEN
+    assert study.boundary is Boundary.TOKEN
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_settings_return_what_the_widgets_hold():
     ],
 )
 def test_untouched_settings_give_the_study_they_were_made_of(study):
-    assert settings_page(study).session_state["found"] == study
+    assert settings_page(study).session_state["study"] == study
 
 
 def test_decoding_tolerance_and_edits_can_be_changed():
@@ -117,7 +117,7 @@ def test_decoding_tolerance_and_edits_can_be_changed():
     page.toggle(key="bias_insertions").set_value(False)
     page.text_input(key="bias_alphabet").set_value("[a-z]")
     page.run()
-    assert page.session_state["found"] == dataclasses.replace(
+    assert page.session_state["study"] == dataclasses.replace(
         BiasStudy(),
         decoding=Decoding(top_k=40),
         tolerance=0.0,

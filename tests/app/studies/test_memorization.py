@@ -46,7 +46,7 @@ def listed_rows(tiny_model_folder):
 
 
 def script(data: dict) -> None:
-    """A page of these fields alone, which keeps the study that they describe."""
+    """A page of these fields alone, which keeps their study."""
     import streamlit as st
 
     from app.studies.memorization import VIEW
@@ -57,9 +57,9 @@ def script(data: dict) -> None:
     try:
         study = VIEW.settings(Study.from_json(data))
         st.caption(VIEW.extent(study, Checked(len(study.units()))))
-        st.session_state["asked"] = study.to_json()
+        st.session_state["result"] = study.to_json()
     except RelensError as error:
-        st.session_state["asked"] = error.sentence
+        st.session_state["result"] = error.sentence
 
 
 def page(study: MemorizationStudy) -> AppTest:
@@ -68,9 +68,10 @@ def page(study: MemorizationStudy) -> AppTest:
     return shown
 
 
-def asked(shown: AppTest):
-    told = shown.session_state["asked"]
-    return told if isinstance(told, str) else Study.from_json(told)
+def result(shown: AppTest):
+    """The study of the fields, or the sentence of an error."""
+    held = shown.session_state["result"]
+    return held if isinstance(held, str) else Study.from_json(held)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def asked(shown: AppTest):
     ],
 )
 def test_untouched_fields_give_the_study_they_were_made_of(study):
-    assert asked(page(study)) == study
+    assert result(page(study)) == study
 
 
 def test_the_fields_change_the_study():
@@ -96,7 +97,7 @@ def test_the_fields_change_the_study():
     shown.number_input(key="memorization_top_k").set_value(5)
     shown.button_group(key="memorization_new_tokens").set_value([8, 2])
     shown.number_input(key="memorization_matches").set_value(9)
-    study = asked(shown.run())
+    study = result(shown.run())
     assert study == dataclasses.replace(
         PRESETS["addresses"],
         prefix="call ",
@@ -116,46 +117,46 @@ def choose(shown: AppTest, words: str) -> AppTest:
     return shown
 
 
-def test_what_counts_as_found():
+def test_the_fields_of_each_validator():
     shown = choose(page(SMALL), "is on a list")
-    assert asked(shown) == "The list of known values is empty."
+    assert result(shown) == "The list of known values is empty."
     shown.text_area(key="memorization_values").set_value("one\n\n two\none\n")
-    assert asked(shown.run()).validator == OnList(("one", " two"))
+    assert result(shown.run()).validator == OnList(("one", " two"))
     shown = choose(shown, "is in a text")
-    assert asked(shown) == "To look for matches in a text, name a file or a folder."
+    assert result(shown) == "To look for matches in a text, name a file or a folder."
     shown.text_input(key="memorization_path").set_value(" /data/a.txt ")
     shown.checkbox(key="memorization_whole_words").check()
-    assert asked(shown.run()).validator == InText("/data/a.txt", True)
-    assert asked(choose(shown, "is any match")).validator == Unchecked()
+    assert result(shown.run()).validator == InText("/data/a.txt", True)
+    assert result(choose(shown, "is any match")).validator == Unchecked()
     shown = choose(shown, "has a form")
     shown.text_input(key="memorization_form").set_value("a(")
-    assert asked(shown.run()) == "In the form that counts: missing ), unterminated subpattern, at position 1."
+    assert result(shown.run()) == "In the form that counts: missing ), unterminated subpattern, at position 1."
     shown.text_input(key="memorization_form").set_value("a")
-    assert asked(shown.run()).validator == OfForm("a")
+    assert result(shown.run()).validator == OfForm("a")
 
 
-def test_the_page_says_that_the_operator_forbids_to_ask_web_servers(monkeypatch):
+def test_the_page_says_that_the_operator_forbids_requests_to_web_servers(monkeypatch):
     monkeypatch.setenv("RELENS_HTTPS", "0")
     shown = choose(page(SMALL), "is a web page")
-    assert "operator of this machine has forbidden" in asked(shown)
+    assert "operator of this machine has forbidden" in result(shown)
     assert shown.toggle(key="memorization_web").disabled
 
 
-def test_web_servers_are_asked_only_behind_a_switch_that_says_what_it_does():
+def test_requests_to_web_servers_need_a_switch_that_describes_them():
     shown = choose(page(SMALL), "is a web page")
-    assert asked(shown) == "Asking web servers whether an address exists has to be allowed first."
+    assert result(shown) == "Asking web servers whether an address exists has to be allowed first."
     assert not shown.toggle(key="memorization_web").value
-    assert any("The owners of these servers see that somebody here asked" in told.value for told in shown.caption)
+    assert any("The owners of these servers see the requests" in caption.value for caption in shown.caption)
     shown.toggle(key="memorization_web").set_value(True)
-    assert asked(shown.run()).validator == Answers(allowed=True)
+    assert result(shown.run()).validator == Answers(allowed=True)
 
 
-def test_an_expression_that_is_none_is_refused_before_it_is_queued():
+def test_a_malformed_expression_is_refused_before_the_run():
     shown = page(SMALL)
     shown.text_input(key="memorization_pattern").set_value("[a")
-    assert "pattern" in asked(shown.run())
+    assert "pattern" in result(shown.run())
     shown.text_input(key="memorization_pattern").set_value("a" * 200_000)
-    assert "more than the limit" in asked(shown.run())
+    assert "more than the limit" in result(shown.run())
 
 
 def planted() -> Planted:
@@ -164,12 +165,12 @@ def planted() -> Planted:
 
 
 def test_a_planted_model_fills_in_its_fields():
-    told = planted_fields(json.dumps(planted().to_json()).encode())
+    values = planted_fields(json.dumps(planted().to_json()).encode())
     shown = choose(page(PRESETS["addresses"]), "is on a list")
-    for key, value in told.items():
+    for key, value in values.items():
         shown.session_state[key] = value
     wanted = extraction_study(planted())
-    assert asked(shown.run()) == dataclasses.replace(wanted, decoding=PRESETS["addresses"].decoding)
+    assert result(shown.run()) == dataclasses.replace(wanted, decoding=PRESETS["addresses"].decoding)
     for data in (
         b"",
         b"[]",
@@ -187,24 +188,24 @@ def test_a_file_of_planted_secrets_fills_in_the_fields():
     data = json.dumps(planted().to_json()).encode()
     shown.file_uploader(key="memorization_canaries").upload("canaries.json", data, "application/json").run()
     assert not shown.exception
-    assert asked(shown) == dataclasses.replace(extraction_study(planted()), decoding=PRESETS["addresses"].decoding)
+    assert result(shown) == dataclasses.replace(extraction_study(planted()), decoding=PRESETS["addresses"].decoding)
     assert shown.text_input(key="memorization_prefix").value == planted().prefix
     shown.file_uploader(key="memorization_canaries").upload("other.json", b"{}", "application/json").run()
     assert "This file is no list of planted secrets" in shown.error[0].value.replace("\\", "")
-    assert asked(shown).prefix == planted().prefix
+    assert result(shown).prefix == planted().prefix
 
 
 def test_the_page_names_the_command_that_plants_secrets():
     shown = choose(page(PRESETS["addresses"]), "is on a list")
     assert [code.value for code in shown.code] == [RECIPE]
-    assert any(FILE in told.value for told in shown.markdown)
+    assert any(FILE in text.value for text in shown.markdown)
 
 
-def test_a_text_that_is_uploaded_is_looked_in(tmp_path, monkeypatch):
+def test_an_uploaded_text_is_the_text_of_the_validator(tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
     shown = choose(page(SMALL), "is in a text")
     shown.file_uploader(key="memorization_text").upload("mine.txt", b"The cat sat", "text/plain").run()
-    validator = asked(shown).validator
+    validator = result(shown).validator
     assert isinstance(validator, InText)
     assert open_validator(validator).is_valid("The cat")
     assert not open_validator(validator).is_valid("The dog")
@@ -261,7 +262,7 @@ def test_without_validation_nothing_is_called_valid(tiny_model_folder):
     assert all("Nothing was checked" in figure.sentence for figure in figures[:2])
     drawn = [figure.title + figure.chart.alt + figure.chart.figure.to_json() for figure in figures]
     listed = [" ".join((*table.frame.columns, *table.help.values())) for table in tables]
-    assert not any("valid" in told.lower() for told in (*drawn, *listed, *study.verdict(unchecked)))
+    assert not any("valid" in text.lower() for text in (*drawn, *listed, *study.verdict(unchecked)))
     assert all(set(table.help) <= set(table.frame.columns) for table in tables)
     assert "nobody checks" in VIEW.introduction
 

@@ -1,4 +1,4 @@
-"""The study on a tiny model: its rows, what they count, and where they stop."""
+"""The study on a tiny model: its rows, their counts, and their end."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ def test_the_rows_of_a_method_begin_with_its_setup_and_end_with_its_summary(rows
 
 
 def test_the_search_finds_the_whole_language_once_and_counts_its_encodings(rows, model):
-    found = list(search(model, SMALL.query, limits=Limits(expansions=None)))
-    texts = {match.text for match in found}
+    matches = list(search(model, SMALL.query, limits=Limits(expansions=None)))
+    texts = {match.text for match in matches}
     assert len(texts) == 4 * 21
     summary = rows_of(rows, "summary", SEARCH)[0]
-    assert [row["text"] for row in rows_of(rows, "match", SEARCH)] == list(dict.fromkeys(m.text for m in found))
+    assert [row["text"] for row in rows_of(rows, "match", SEARCH)] == list(dict.fromkeys(m.text for m in matches))
     assert summary["ended"] == "exhausted"
-    assert (summary["attempts"], summary["matches"], summary["new"]) == (len(found), len(found), len(texts))
-    assert summary["duplicates"] == len(found) - len(texts)
+    assert (summary["attempts"], summary["matches"], summary["new"]) == (len(matches), len(matches), len(texts))
+    assert summary["duplicates"] == len(matches) - len(texts)
     assert summary["completion_rate"] == 1.0
-    assert summary["tokens"] == sum(len(match.token_ids) - match.prefix_tokens for match in found)
+    assert summary["tokens"] == sum(len(match.token_ids) - match.prefix_tokens for match in matches)
     form = re.compile(SMALL.validator.regex)
     assert summary["new_valid"] == sum(bool(form.fullmatch(text)) for text in texts)
-    assert summary["valid"] == sum(bool(form.fullmatch(match.text)) for match in found)
+    assert summary["valid"] == sum(bool(form.fullmatch(match.text)) for match in matches)
 
 
 def test_a_sampled_string_has_one_row_and_batches_count_all_matches(rows):
@@ -126,7 +126,7 @@ def test_known_values_are_counted_beforehand(model):
 
 
 @given(st.text("abcé.", max_size=12))
-def test_the_longest_beginning_is_what_re_finds(text):
+def test_the_longest_beginning_agrees_with_re(text):
     pattern = "[ab]+(é|c{2})*"
     automaton = compile_language(Query(pattern, prefix="x="), Limits()).whole
     ends = [end for end in range(len(text) + 1) if re.fullmatch(pattern, text[:end])]
@@ -161,7 +161,7 @@ def test_the_form_that_counts_is_checked_too():
     assert str(refused.value) == "In the form that counts: unterminated character set, at position 1."
 
 
-def test_what_the_model_cannot_hold_is_refused(model):
+def test_attempts_longer_than_the_context_are_refused(model):
     study = replace(SMALL, max_tokens=200, new_tokens=(127,))
     with pytest.raises(ModelError, match="more than the model"):
         list(StudyRun(study, StudyContext(model), finished={SEARCH}))
