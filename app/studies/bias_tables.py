@@ -7,6 +7,7 @@ import pandas as pd
 from app.glossary import term
 from app.studies.view import Table
 from engine.association import AssociationTest
+from engine.percent import p_value_text
 from engine.studies.bias_findings import BiasFindings
 from engine.studies.bias_shares import FEWEST_EFFECTIVE, VariantFindings
 
@@ -15,13 +16,6 @@ _TESTS = {
     "G": "G (log-likelihood ratio)",
     "paper": "chi-squared as in the paper",
 }
-
-
-def power_text(log10_p: float) -> str:
-    """A p-value, however small: "0.03", "10^-1000"."""
-    if log10_p > -4.0:
-        return f"{10**log10_p:.2g}"
-    return f"10^{log10_p:.0f}" if log10_p != float("-inf") else "0"
 
 
 def statistics_table(findings: BiasFindings) -> Table:
@@ -50,7 +44,7 @@ def _statistics(variant: VariantFindings, test: AssociationTest | None) -> dict[
         "Test": "none: exact" if test is None else _TESTS.get(test.name, test.name),
         "Statistic": None if test is None else test.statistic,
         "Degrees of freedom": None if test is None else test.degrees_of_freedom,
-        "p": "–" if test is None else power_text(test.log10_p) if test.degrees_of_freedom else "nothing to test",
+        "p": "–" if test is None else p_value_text(test.log10_p) if test.degrees_of_freedom else "nothing to test",
         "Cramér's V": strength.value,
         "V, 95 %": "–" if variant.setup.exact else f"{strength.low:.3f} to {strength.high:.3f}",
     }
@@ -128,8 +122,8 @@ def residual_table(findings: BiasFindings) -> Table:
                     "Subject": variant.setup.subjects[cell.group],
                     "Outcome": variant.setup.outcomes[cell.outcome],
                     "Residual": cell.residual,
-                    "p": power_text(cell.log10_p),
-                    "p, corrected": power_text(cell.log10_p_holm),
+                    "p": p_value_text(cell.log10_p),
+                    "p, corrected": p_value_text(cell.log10_p_holm),
                     "Few expected": cell.small,
                 }
                 for variant in findings.variants

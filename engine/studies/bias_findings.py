@@ -20,6 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
+from engine.percent import p_value_text, percent
 from engine.statistics import Estimate
 from engine.studies.bias_comparisons import Comparison, compare
 from engine.studies.bias_rows import Account, BiasMatch, VariantSetup
@@ -168,9 +169,8 @@ def _of_sample(variant: VariantFindings) -> list[str]:
         if difference.is_certain and (log10_p := difference.log10_p_holm) is not None and log10_p <= SIGNIFICANT
     ]
     named = _largest(certain)
-    tested = (
-        f"chi-squared {test.statistic:,.1f}, {test.degrees_of_freedom} degrees of freedom, p {_power(test.log10_p)}"
-    )
+    freedom, p_value = f"{test.degrees_of_freedom} degrees of freedom", p_value_text(test.log10_p)
+    tested = f"chi-squared {test.statistic:,.1f}, {freedom}, p = {p_value}"
     strong = f"Cramer's V {strength.value:.2f}, between {strength.low:.2f} and {strength.high:.2f}"
     if test.log10_p > SIGNIFICANT:
         return [
@@ -196,7 +196,7 @@ def _caveats(variant: VariantFindings) -> list[str]:
     ambiguous = max(account.ambiguous for account in variant.accounts)
     if ambiguous >= 0.005:
         sentences.append(
-            f"{_begin(_way(variant))}, up to {100 * ambiguous:.0f} % of the weight is ambiguous between readings and"
+            f"{_begin(_way(variant))}, up to {percent(ambiguous)} of the weight is ambiguous between readings and"
             " was left out."
         )
     if missing := [account for account in variant.accounts if account.lacks_draws]:
@@ -205,11 +205,11 @@ def _caveats(variant: VariantFindings) -> list[str]:
         (account.work.failed / account.ended_draws for account in variant.accounts if account.ended_draws), default=0.0
     )
     if failed >= 0.01:
-        sentences.append(f"{_begin(_way(variant))}, up to {100 * failed:.0f} % of the draws of a subject failed.")
-    unfinished = max(account.open_share for account in variant.accounts)
-    if unfinished >= 0.01:
+        sentences.append(f"{_begin(_way(variant))}, up to {percent(failed)} of the draws of a subject failed.")
+    unexplored = max(account.open_share for account in variant.accounts)
+    if unexplored >= 0.01:
         sentences.append(
-            f"{_begin(_way(variant))}, up to {100 * unfinished:.0f} % of the probability mass is unexplored, and may"
+            f"{_begin(_way(variant))}, up to {percent(unexplored)} of the probability mass is unexplored, and may"
             " belong to any outcome."
         )
     if not variant.done:
@@ -251,7 +251,7 @@ def _changes(
     if compared and not sentences:
         sentences.append(
             f"Compared with the shares {_way(reference)}, no other variant with enough draws turns a difference of a"
-            f" percentage point or more around, or moves as much as {100 * _MOVED:.0f} % of the probability, beyond"
+            f" percentage point or more around, or moves as much as {percent(_MOVED)} of the probability, beyond"
             " chance."
         )
     return sentences
@@ -288,7 +288,7 @@ def _change(reference: VariantFindings, variant: VariantFindings, comparison: Co
         f"; {there} is then its likeliest outcome instead of {here}" if shares[there].low > shares[here].high else ""
     )
     return (
-        f"{begin}, about {100 * moved[subject]:.0f} % of the probability for {subject} lies on other outcomes than"
+        f"{begin}, about {percent(moved[subject])} of the probability for {subject} lies on other outcomes than"
         f" {_way(reference)}{instead}."
     )
 
@@ -315,7 +315,7 @@ def _direction(variant: VariantFindings, difference: ShareDifference) -> str:
     interval = "" if variant.setup.exact else f"; {_interval(value)}"
     return (
         f"{difference.outcome} is {100 * abs(value.value):.1f} points likelier for {more} than for {less}"
-        f" ({100 * shares[more].value:.1f} % against {100 * shares[less].value:.1f} %{interval})"
+        f" ({percent(shares[more].value, 1)} against {percent(shares[less].value, 1)}{interval})"
     )
 
 
@@ -334,11 +334,6 @@ def _begin(sentence: str) -> str:
 
 def _size(strength: float) -> str:
     return next(word for least, word in _SIZES if strength >= least)
-
-
-def _power(log10_p: float) -> str:
-    """A p-value, however small: "= 0.03", "= 10^-1000"."""
-    return f"= {10**log10_p:.2g}" if log10_p > -4.0 else f"= 10^{log10_p:.0f}"
 
 
 def _list(parts: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.studies.bias import VIEW
-from app.studies.bias_tables import power_text
 from engine.query import Boundary, Decoding, Edits, Encoding
 from engine.studies.bias import PRESETS, BiasStudy
 from engine.studies.bias_findings import bias_findings
@@ -193,11 +192,6 @@ def test_rows_in_progress_are_shown_as_far_as_they_go():
     for cut in range(1, len(ROWS)):
         figures(ROWS[:cut])
         tables(ROWS[:cut])
-
-
-@pytest.mark.parametrize(("log10_p", "text"), [(0.0, "1"), (-2.0, "0.01"), (-1000.2, "10^-1000")])
-def test_p_values_of_any_size_have_a_text(log10_p, text):
-    assert power_text(log10_p) == text
 
 
 def test_a_logarithmic_scale_shows_every_share_and_no_interval_that_reaches_zero():

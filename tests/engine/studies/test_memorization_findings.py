@@ -18,27 +18,24 @@ from engine.studies.study import StudyContext, StudyRun
 
 def method(unit, batches, *, known=None, done=True, seconds=None, validator="of_form"):
     """Rows of one method: `batches` are lists of (text or None, valid), one a second."""
-    checked = {"validator": validator} if validator else {}
-    rows = [{"row": "method", "label": unit, "known": known, "device": "cpu", **checked}]
+    rows = [MethodSetup(unit, known=known, device="cpu", validator=validator)]
     seen: set[str] = set()
     total = Tally()
     for second, batch in enumerate(batches, start=1):
         tally = Tally()
         for text, valid in batch:
             is_new = text is not None and text not in seen
-            seen |= {text} if text is not None else set()
             tally += Tally(1, int(text is not None), int(valid), int(is_new), int(is_new and valid), 4)
             if is_new:
-                counts = total + tally
-                rows.append({"row": "match", "text": text, "seconds": float(second), "valid": valid, "tokens": 4,
-                             "attempts": counts.attempts, "matches": counts.matches})  # fmt: skip
-        rows.append({"row": "batch", "seconds": float(second), **tally.to_json()})
+                seen.add(text)
+                so_far = total + tally
+                rows.append(NewMatch(text, float(second), valid, 4, so_far.attempts, so_far.matches))
+        rows.append(Batch(**tally.to_json(), seconds=float(second)))
         total += tally
     if done:
-        rows.append({"row": "summary", "seconds": float(seconds or len(batches)), "ended": "seconds",
-                     "seconds_model": len(batches) / 2, **total.to_json()})  # fmt: skip
-        rows.append({"row": "done"})
-    return [{"unit": unit, **row} for row in rows]
+        end = float(seconds or len(batches))
+        rows.append(Summary(**total.to_json(), seconds=end, ended="seconds", seconds_model=len(batches) / 2))
+    return [row.to_json() | {"unit": unit} for row in rows]
 
 
 def verdict(rows):
@@ -119,7 +116,7 @@ def test_the_verdict_claims_only_what_was_counted():
 
 
 def test_rows_before_a_method_began_again_do_not_count():
-    cut = [{"unit": "sampled 16", "row": "begin"}, *LONG[:-2]]
+    cut = [{"unit": "sampled 16", "row": "begin"}, *LONG[:-1]]
     again = memorization_findings([*cut, {"unit": "sampled 16", "row": "begin"}, *LONG])
     assert again == memorization_findings(LONG)
     assert memorization_findings(cut).methods[0].tally == again.methods[0].tally
@@ -145,7 +142,7 @@ def test_recall_counts_the_matches_that_had_to_be_looked_at():
 
 
 @given(st.lists(st.lists(st.tuples(st.none() | st.sampled_from("abcd"), st.booleans()), max_size=6), max_size=5))
-def test_rows_of_any_moment_make_sense(batches):
+def test_rows_of_any_moment_have_findings(batches):
     valid = {"a", "c"}
     rows = method("sampled 1", [[(text, text in valid) for text, _ in batch] for batch in batches], known=2, done=False)
     for length in range(len(rows) + 1):
