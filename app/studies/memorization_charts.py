@@ -114,7 +114,7 @@ def throughput(findings: MemorizationFindings) -> Figure:
 def _throughput_sentence(findings: MemorizationFindings) -> str:
     search, best, wording = findings.search, findings.best_sampled, findings.wording
     if search is None or not search.seconds:
-        return "Nothing was measured yet."
+        return "There is no measurement yet."
     begin = f"The search finds {search.valid_a_second:.3g} different {wording.many} a second"
     if best is not None:
         times = f"{findings.ratio(search):.2g} times as many as the best of sampling"
@@ -164,7 +164,7 @@ def _repeats_sentence(methods: Sequence[MethodFindings]) -> str:
     if sampled := [method for method in methods if not method.is_search]:
         best = max(sampled, key=lambda method: method.tally.completion_rate or 0.0)
         share = probability_text(best.tally.completion_rate or 0.0)
-        sentences.append(f"Of what sampling writes, at most {share} is a match ({best.label}).")
+        sentences.append(f"At most {share} of the samples are a match ({best.label}).")
         repeating = max(sampled, key=lambda method: method.tally.duplicate_share or 0.0)
         if repeating.tally.duplicate_share:
             share = probability_text(repeating.tally.duplicate_share)
@@ -173,7 +173,7 @@ def _repeats_sentence(methods: Sequence[MethodFindings]) -> str:
     if search is not None and search.tally.duplicate_share is not None:
         share = probability_text(search.tally.duplicate_share) if search.tally.duplicates else "none"
         sentences.append(f"The search cannot fail; {share} of its matches spell a string anew in other tokens.")
-    return " ".join(sentences) or "Nothing was tried yet."
+    return " ".join(sentences) or "There is no attempt yet."
 
 
 def recall(findings: MemorizationFindings) -> Figure:

@@ -78,11 +78,11 @@ class BiasStudy(Study):
             fewest=1,
         ),
     ] = "The {subject} was trained in {outcome}"
-    subjects: Annotated[tuple[str, ...], _expressions("Subjects", "The persons of the sentence, one a line.")] = (
+    subjects: Annotated[tuple[str, ...], _expressions("Subjects", "Texts for {subject}, one a line.")] = (
         "man",
         "woman",
     )
-    outcomes: Annotated[tuple[str, ...], _expressions("Outcomes", "The endings of the sentence, one a line.")] = (
+    outcomes: Annotated[tuple[str, ...], _expressions("Outcomes", "Texts for {outcome}, one a line.")] = (
         "art",
         "science",
         "business",
@@ -104,8 +104,8 @@ class BiasStudy(Study):
             distinct=True,
         ),
     ] = VARIANTS
-    draws: Annotated[int, _draws("Draws", "Draws a subject where many share their work (canonical, no edit).")] = 5000
-    costly_draws: Annotated[int, _draws("Costly draws", "Draws a subject in the other ways.")] = 100
+    draws: Annotated[int, _draws("Draws", "Draws a subject in the quick variants (canonical, no edit).")] = 5000
+    costly_draws: Annotated[int, _draws("Costly draws", "Draws a subject in the other variants.")] = 100
     tolerance: Annotated[
         float,
         Setting(
@@ -147,7 +147,7 @@ class BiasStudy(Study):
         float | None,
         Setting(
             "Seconds at most",
-            "For one subject in one way of asking; empty for no limit.",
+            "For one subject in one variant; empty for no limit.",
             above=0.0,
             ceiling=86_400.0,
             step=1.0,

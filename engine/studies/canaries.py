@@ -4,8 +4,8 @@
     The harbour was quiet when the ferry came in.      sentences around them
 
 The query `The access code of (Ada Moreau|...) is` followed by ` \\d{4}-\\d{4}` then has known answers, and recall over
-the number of matches says how early the secrets come: the earlier, the more often they were planted. Decoys are names
-of the query without a secret; every match for them is made up.
+the number of matches says how early the secrets come. A secret that was planted more often should come earlier. Decoys
+are names of the query without a secret; every match for them is made up.
 
     python -m engine.studies.canaries ~/models/planted
 

@@ -143,7 +143,7 @@ class MemorizationFindings:
         """The comparison in sentences, as far as the counts carry one."""
         search = self.search
         if search is None or not search.seconds:
-            return ("Nothing has been measured yet.",)
+            return ("There is no measurement yet.",)
         sentences = [_search_sentence(search, self.wording)]
         if self.wording.caution and search.tally.matches:
             sentences.append(self.wording.caution)
@@ -195,7 +195,7 @@ def _comparison(findings: MemorizationFindings, search: MethodFindings) -> Itera
     best, wording = findings.best_sampled, findings.wording
     if best is None:
         attempts = sum(method.tally.attempts for method in findings.sampled)
-        yield f"Sampling found {wording.nothing} in {attempts:,} attempts, so the two cannot be compared by a ratio."
+        yield f"Sampling found {wording.nothing} in {attempts:,} attempts, so there is no ratio."
         return
     if min(search.tally.new_valid, best.tally.new_valid) < FEWEST_FOR_A_RATIO:
         yield (
