@@ -15,6 +15,7 @@ from scipy import stats
 from engine.query import Encoding
 from engine.statistics import effective_sample_size
 from engine.studies.bias_findings import bias_findings
+from engine.studies.bias_rows import Account, BiasMatch, VariantSetup
 from engine.studies.bias_shares import FEWEST_EFFECTIVE
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from tests.engine.weighted_share import weighted_share
@@ -24,31 +25,14 @@ CANONICAL, ALL = Variant(), Variant(Encoding.ALL)
 
 
 def head(variant: Variant, subjects=SUBJECTS, outcomes=OUTCOMES) -> dict[str, Any]:
-    return {
-        "unit": variant.key,
-        "row": "variant",
-        "label": variant.label,
-        **variant.to_json(),
-        "subjects": list(subjects),
-        "outcomes": list(outcomes),
-    }
+    way = variant.label, variant.encoding, variant.prefix, variant.edited, variant.exact
+    return VariantSetup(*way, subjects, outcomes, unit=variant.key).to_json()
 
 
 def match(variant, asked, outcome, count, weight=0.01, subject="", **more) -> dict[str, Any]:
-    return {
-        "unit": variant.key,
-        "row": "match",
-        "asked": asked,
-        "subject": asked if subject == "" else subject,
-        "outcome": outcome,
-        "text": f"The {asked} was trained in {outcome}",
-        "count": count,
-        "weight": weight,
-        "decoder_log_prob": -1.0,
-        "is_canonical": True,
-        "edits": [],
-        **more,
-    }
+    read = asked if subject == "" else subject
+    text = f"The {asked} was trained in {outcome}"
+    return BiasMatch(asked, read, outcome, text, count, weight, -1.0, True, unit=variant.key).to_json() | more
 
 
 def rows_of_table(variant, table, weight=0.01, subjects=SUBJECTS, outcomes=OUTCOMES) -> list[dict[str, Any]]:
@@ -58,19 +42,8 @@ def rows_of_table(variant, table, weight=0.01, subjects=SUBJECTS, outcomes=OUTCO
         for outcome, count in zip(outcomes, counts, strict=True):
             if count:
                 rows.append(match(variant, subject, outcome, *((1, count) if variant.exact else (count, weight))))
-        rows.append(
-            {
-                "unit": variant.key,
-                "row": "account",
-                "asked": subject,
-                "samples": 0 if variant.exact else sum(counts),
-                "failed": 0,
-                "forwards": 3,
-                "seconds_total": 0.5,
-                "remaining_mass": 0.0,
-                "ended": "exhausted" if variant.exact else "drawn",
-            }
-        )
+        samples, ended = (0, "exhausted") if variant.exact else (sum(counts), "drawn")
+        rows.append(Account(subject, samples, remaining_mass=0.0, ended=ended, unit=variant.key).to_json())
     return [*rows, {"unit": variant.key, "row": "done"}]
 
 
