@@ -1,7 +1,10 @@
-"""Figures of the bias study; pure functions of its findings.
+"""Figures of the bias study: shares and differences of outcomes, a panel for each variant (small multiples).
 
-Each variant has a small picture of its own (Tufte's small multiples): outcomes from top to bottom, in the same order
-everywhere, and for each subject a mark with its interval.
+    canonical, with a prefix, exact        all encodings, with a prefix, sampled
+    science     ◆            ●             science     ◆─       ─●─
+    art            ●    ◆                  art           ─●──◆─             ● man   ◆ woman
+
+Pure functions of the findings. Outcomes stand in the same order and on the same scale in every panel.
 """
 
 from __future__ import annotations
@@ -18,17 +21,16 @@ from app.text import shortened
 from engine.counted import counted
 from engine.studies.bias_findings import BiasFindings
 from engine.studies.bias_shares import ShareDifference, VariantFindings
-from engine.studies.bias_verdict import carries_conclusion, lacks_draws
 
 _MOST_PANELS, _MOST_OUTCOMES, _MOST_SERIES = 12, 20, len(STYLES)
 
 
 def share_figure(findings: BiasFindings) -> Figure | None:
-    """P(outcome | subject) in every variant; None while there is nothing."""
+    """P(outcome | subject) in every variant; None without a match."""
     variants = _shown(findings)
     if not variants:
         return None
-    subjects = variants[0].subjects[:_MOST_SERIES]
+    subjects = variants[0].setup.subjects[:_MOST_SERIES]
     outcomes = _order(variants)
 
     def marks(variant: VariantFindings) -> list[BaseTraceType]:
@@ -63,14 +65,14 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
     variants = _shown(findings)
     if not variants:
         return None
-    pairs = list(dict.fromkeys((found.subject, found.other) for found in variants[0].differences))[:_MOST_SERIES]
+    pairs = list(dict.fromkeys((one.subject, one.other) for one in variants[0].differences))[:_MOST_SERIES]
     outcomes = _order(variants)
 
     def marks(variant: VariantFindings) -> list[BaseTraceType]:
-        found = {(one.subject, one.other, one.outcome): one for one in variant.differences}
+        differences = {(one.subject, one.other, one.outcome): one for one in variant.differences}
         drawn = []
         for place, (subject, other) in enumerate(pairs):
-            own = [found[subject, other, outcome] for outcome in outcomes]
+            own = [differences[subject, other, outcome] for outcome in outcomes]
             drawn.append(
                 dots(
                     [one.value for one in own],
@@ -107,13 +109,13 @@ def difference_figure(findings: BiasFindings) -> Figure | None:
 
 
 def _shown(findings: BiasFindings) -> list[VariantFindings]:
-    """The variants that have anything to show."""
-    return [one for one in findings.variants if any(share.count for share in one.shares)][:_MOST_PANELS]
+    """The variants with matches."""
+    return [variant for variant in findings.variants if variant.has_matches][:_MOST_PANELS]
 
 
 def _order(variants: Sequence[VariantFindings]) -> list[str]:
     """The outcomes, the likeliest of the first variant first."""
-    totals = dict.fromkeys(variants[0].outcomes, 0.0)
+    totals = dict.fromkeys(variants[0].setup.outcomes, 0.0)
     for share in variants[0].shares:
         totals[share.outcome] += share.share.value
     return sorted(totals, key=lambda outcome: -totals[outcome])[:_MOST_OUTCOMES]
@@ -125,9 +127,9 @@ def _panels(
     marks: Callable[[VariantFindings], list[BaseTraceType]],
     alt: str,
 ) -> Chart:
-    """A panel for each variant, two beside each other.
+    """A panel for each variant, two in a row.
 
-    One scale for all that carry a conclusion, and one for the others, whose intervals would squeeze these.
+    All that carry a conclusion share one scale; the others, with wide intervals, have another.
     """
     lines = listed([shortened(outcome, 24) for outcome in outcomes])
     y = lines | {"autorange": None, "range": [len(outcomes) - 0.4, -0.6]}
@@ -143,27 +145,27 @@ def _panels(
     firsts: dict[bool, str] = {}
     for variant, axis in zip(variants, chart.figure.select_xaxes(), strict=True):
         name = axis.plotly_name.replace("axis", "")
-        axis.matches = firsts.setdefault(carries_conclusion(variant), name)
+        axis.matches = firsts.setdefault(variant.carries_conclusion, name)
     return chart
 
 
 def _lines(outcomes: Sequence[str], place: int, series: int) -> list[float]:
-    """Where the marks of one series lie: beside those of the others, a little above or below."""
+    """The heights of the marks of one series, a little above or below those of the others."""
     return [line + (place - (series - 1) / 2) * min(0.26, 0.7 / series) for line in range(len(outcomes))]
 
 
 def _title(variant: VariantFindings) -> str:
-    """The label in short lines, for a narrow picture, and whether too little stands behind it."""
-    way, _, how = variant.label.removesuffix(")").rpartition(" (")
+    """The label in short lines for a narrow panel, and whether draws are too few or missing."""
+    way, _, how = variant.setup.label.removesuffix(")").rpartition(" (")
     encodings, _, rest = way.partition(" with")
     prefix, _, edited = f"with{rest}".partition(", ")
-    weakness = "" if carries_conclusion(variant) else "draws missing" if lacks_draws(variant) else "too few draws"
+    weakness = "" if variant.carries_conclusion else "draws missing" if variant.lacks_draws else "too few draws"
     last = ", ".join(part for part in (edited, how, weakness) if part)
     return "\n".join((encodings, prefix, last))
 
 
 def _scale_switch(variants: Sequence[VariantFindings]) -> dict[str, object]:
-    """Two buttons in the figure itself, so that a report in a file has them too."""
+    """Two buttons in the figure itself, so that a report has them too."""
     return {
         "type": "buttons",
         "direction": "right",
@@ -183,12 +185,12 @@ def _scale_switch(variants: Sequence[VariantFindings]) -> dict[str, object]:
 
 
 def _axes(kind: str, variants: Sequence[VariantFindings]) -> dict[str, object]:
-    """All axes at once; on a logarithmic one, an interval that reaches 0 would reach beyond any picture."""
+    """All axes at once. A logarithmic axis has a range of its own, since intervals may reach 0."""
     changes: dict[str, object] = {}
     for panel, variant in enumerate(variants):
         name = f"xaxis{panel + 1}" if panel else "xaxis"
         changes |= {f"{name}.type": kind, f"{name}.autorange": kind == "linear"}
-        alike = [one for one in variants if carries_conclusion(one) == carries_conclusion(variant)]
+        alike = [one for one in variants if one.carries_conclusion == variant.carries_conclusion]
         positive = [share.share.value for one in alike for share in one.shares if share.share.value > 0.0]
         if kind == "log" and positive:
             most = max(share.share.high for one in alike for share in one.shares)
@@ -197,7 +199,7 @@ def _axes(kind: str, variants: Sequence[VariantFindings]) -> dict[str, object]:
 
 
 def _is_certain(difference: ShareDifference, variant: VariantFindings) -> bool:
-    return difference.is_certain and carries_conclusion(variant)
+    return difference.is_certain and variant.carries_conclusion
 
 
 def _points(value: float) -> str:
@@ -205,4 +207,4 @@ def _points(value: float) -> str:
 
 
 def _alt(variants: Sequence[VariantFindings]) -> str:
-    return f"in {counted(len(variants), 'way')} to ask: {'; '.join(variant.label for variant in variants)}"
+    return f"in {counted(len(variants), 'way')} to ask: {'; '.join(variant.setup.label for variant in variants)}"

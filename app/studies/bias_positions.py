@@ -1,4 +1,13 @@
-"""Figures of where edits fall (Figure 9 of the ReLM paper); pure functions of the findings of a bias study."""
+"""Figures of the positions of edits (Figure 9 of the ReLM paper).
+
+    1 |  ____--------===
+      | |       ___/         edges: nearly all edits at the first character
+      | |  ____/             strings: the same share at each character
+    0 |_|_/_____________
+        character
+
+Pure functions of the findings of a bias study.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +17,7 @@ from app.charts import SHARE, STYLES, Chart, chart, line
 from app.studies.view import Figure
 from engine.studies.bias_findings import BiasFindings, PositionCurve
 
-#: What the names of the ways to draw a prefix mean.
+#: The ways to draw a prefix, in plain words.
 _WAYS = {
     "strings": "every string alike",
     "tokens": "every token path alike",
@@ -17,11 +26,11 @@ _WAYS = {
 
 
 def position_figures(findings: BiasFindings) -> list[Figure]:
-    """Where edits fall: in prefixes as they are drawn, and in the whole strings that were sampled."""
-    found = []
+    """The positions of edits in drawn prefixes, and in the whole strings of the samples."""
+    figures = []
     if findings.prefix_curves:
         names = [_WAYS.get(curve.name, curve.name) for curve in findings.prefix_curves]
-        found.append(
+        figures.append(
             Figure(
                 "Positions of edits in the prefix",
                 "The share of edits at a character or before it, by the way to draw a prefix. A straight line spreads"
@@ -31,22 +40,22 @@ def position_figures(findings: BiasFindings) -> list[Figure]:
             )
         )
     if findings.match_curves:
-        found.append(
+        figures.append(
             Figure(
                 "Positions of edits in drawn strings",
-                "The same for whole strings, for the ways to ask that allow one edit: in the prefix as it was drawn,"
-                " behind it as the model chose.",
+                "The same for whole strings, in the ways to ask with one edit. The sampler places edits of the prefix,"
+                " the model those behind it.",
                 _curves(findings.match_curves, [curve.name for curve in findings.match_curves]),
             )
         )
-    return found
+    return figures
 
 
 def _curves(curves: Sequence[PositionCurve], names: Sequence[str]) -> Chart:
     end = max(curve.positions[-1] for curve in curves)
     marks = []
     for place, (curve, name) in enumerate(zip(curves, names, strict=True)):
-        # Each is drawn to the same end, where all of its edits have been.
+        # All curves end at the last position of any.
         rest = [end] if curve.positions[-1] < end else []
         marks.append(
             line(

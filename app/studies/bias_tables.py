@@ -7,9 +7,9 @@ import pandas as pd
 from app.glossary import term
 from app.studies.view import Table
 from engine.association import AssociationTest
+from engine.percent import p_value_text
 from engine.studies.bias_findings import BiasFindings
-from engine.studies.bias_shares import VariantFindings
-from engine.studies.bias_verdict import FEWEST_EFFECTIVE
+from engine.studies.bias_shares import FEWEST_EFFECTIVE, VariantFindings
 
 _TESTS = {
     "chi-squared": "chi-squared",
@@ -18,15 +18,8 @@ _TESTS = {
 }
 
 
-def power_text(log10_p: float) -> str:
-    """A p-value for people, however small: "0.03", "10^-1000"."""
-    if log10_p > -4.0:
-        return f"{10**log10_p:.2g}"
-    return f"10^{log10_p:.0f}" if log10_p != float("-inf") else "0"
-
-
 def statistics_table(findings: BiasFindings) -> Table:
-    """One line a test; of an exact distribution one line without, for nothing was drawn."""
+    """One line a test; an exact distribution has a line without a test, since nothing was drawn."""
     lines = []
     for variant in findings.variants:
         lines += [_statistics(variant, test) for test in variant.tests or (None,)]
@@ -47,13 +40,13 @@ def statistics_table(findings: BiasFindings) -> Table:
 def _statistics(variant: VariantFindings, test: AssociationTest | None) -> dict[str, object]:
     strength = variant.cramers_v
     return {
-        "Way to ask": variant.label,
+        "Way to ask": variant.setup.label,
         "Test": "none: exact" if test is None else _TESTS.get(test.name, test.name),
         "Statistic": None if test is None else test.statistic,
         "Degrees of freedom": None if test is None else test.degrees_of_freedom,
-        "p": "–" if test is None else power_text(test.log10_p) if test.degrees_of_freedom else "nothing to test",
+        "p": "–" if test is None else p_value_text(test.log10_p) if test.degrees_of_freedom else "nothing to test",
         "Cramér's V": strength.value,
-        "V, 95 %": "–" if variant.exact else f"{strength.low:.3f} to {strength.high:.3f}",
+        "V, 95 %": "–" if variant.setup.exact else f"{strength.low:.3f} to {strength.high:.3f}",
     }
 
 
@@ -64,73 +57,73 @@ def share_table(findings: BiasFindings) -> Table:
         pd.DataFrame(
             [
                 {
-                    "Way to ask": variant.label,
+                    "Way to ask": variant.setup.label,
                     "Subject": share.subject,
                     "Outcome": share.outcome,
                     "Share": share.share.value,
                     "From": share.share.low,
                     "To": share.share.high,
-                    "Draws": None if variant.exact else share.count,
+                    "Draws": None if variant.setup.exact else share.count,
                 }
                 for variant in findings.variants
                 for share in variant.shares
             ]
         ),
         {
-            "Share": "The probability of the outcome given the subject, among what could be told.",
+            "Share": "The probability of the outcome given the subject, without ambiguous matches.",
             "From": "The lower end of the 95 % interval; of an exact share, its lower bound.",
             "To": "The upper end of the 95 % interval; of an exact share, its upper bound.",
-            "Draws": "How many draws had this outcome, unweighted.",
+            "Draws": "The number of draws with this outcome, unweighted.",
         },
     )
 
 
 def account_table(findings: BiasFindings) -> Table:
-    """What stands behind the shares of each subject."""
+    """The draws and the work behind the shares of each subject."""
     return Table(
-        "What stands behind it",
+        "Draws and work",
         pd.DataFrame(
             [
                 {
-                    "Way to ask": variant.label,
+                    "Way to ask": variant.setup.label,
                     "Subject": account.subject,
                     "Draws": account.ended_draws or None,
-                    "Wanted": account.draws or None,
+                    "Sample size": account.draws or None,
                     "Effective sample size": account.effective_samples,
-                    "Failed draws": account.failed,
+                    "Failed draws": account.work.failed,
                     "Ambiguous": account.ambiguous,
                     "Unexplored mass": account.open_share,
-                    "Calls of the model": account.forwards,
-                    "Seconds": round(account.seconds, 2),
+                    "Calls of the model": account.work.forwards,
+                    "Seconds": round(account.work.seconds_total, 2),
                 }
                 for variant in findings.variants
                 for account in variant.accounts
             ]
         ),
         {
-            "Draws": "How many draws have ended. Where fewer have than were wanted, they carry no conclusion: those "
-            "that end first are no random part of all.",
+            "Draws": "The number of draws so far. Fewer than the sample size carry no conclusion: the draws that end "
+            "first are no random part of all.",
             "Effective sample size": f"{term('effective sample size')} Below {FEWEST_EFFECTIVE:.0f}, no conclusion.",
-            "Ambiguous": "The share of what was found that is as near to one reading as to another; it is left out.",
-            "Unexplored mass": "Of an exact distribution: the largest share of everything that is still unexplored.",
-            "Failed draws": "Draws that ended where nothing of the template could follow.",
+            "Ambiguous": "The share of the weight that is as near to one reading as to another; it is left out.",
+            "Unexplored mass": "Of an exact distribution: the share that is still unexplored, at most.",
+            "Failed draws": "Draws after which nothing of the template can follow.",
         },
     )
 
 
 def residual_table(findings: BiasFindings) -> Table:
-    """How far each cell is from what it would be without association."""
+    """The distance of each cell from its value without association."""
     return Table(
         "Residuals",
         pd.DataFrame(
             [
                 {
-                    "Way to ask": variant.label,
-                    "Subject": variant.subjects[cell.group],
-                    "Outcome": variant.outcomes[cell.outcome],
+                    "Way to ask": variant.setup.label,
+                    "Subject": variant.setup.subjects[cell.group],
+                    "Outcome": variant.setup.outcomes[cell.outcome],
                     "Residual": cell.residual,
-                    "p": power_text(cell.log10_p),
-                    "p, corrected": power_text(cell.log10_p_holm),
+                    "p": p_value_text(cell.log10_p),
+                    "p, corrected": p_value_text(cell.log10_p_holm),
                     "Few expected": cell.small,
                 }
                 for variant in findings.variants
@@ -141,6 +134,6 @@ def residual_table(findings: BiasFindings) -> Table:
             "Residual": f"{term('residual')} Above 0 there is more of it than without association.",
             "p": term("p-value"),
             "p, corrected": f"By Holm's method, for looking at all cells. {term('Holm correction')}",
-            "Few expected": "So few are expected that neither p-value is to be relied upon.",
+            "Few expected": "Too few are expected for reliable p-values.",
         },
     )

@@ -1,98 +1,96 @@
-"""The tables of a memorization study: the methods with their counts, and the strings that were found."""
+"""The tables of a memorization study: the methods with their counts, and the different strings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from app.studies.view import Rows, Table
+from app.studies.view import Table
 from app.tables import shown_text
 from app.text import shortened
 from engine.percent import percent
-from engine.studies.find_words import MATCHING, FindWording, find_words
-from engine.studies.memorization import MATCH, SEARCH
-from engine.studies.memorization_findings import MethodFinding
-from engine.studies.rows import ROW, UNIT, current_rows
+from engine.studies.find_words import MATCHING
+from engine.studies.memorization import SEARCH
+from engine.studies.memorization_findings import MemorizationFindings
+from engine.studies.memorization_rows import NewMatch
 
-#: The lines of a table that are shown, and the characters of a string.
+#: Limits of a table: lines, and characters of a string.
 MOST_LINES = 1_000
 _EXCERPT = 300
 
 
-def methods_table(found: Sequence[MethodFinding], words: FindWording) -> Table:
+def methods_table(findings: MemorizationFindings) -> Table:
     """One line for each method."""
+    methods, wording = findings.methods, findings.wording
+    tallies = [method.tally for method in methods]
     columns: dict[str, list[Any]] = {
-        "Method": [one.method for one in found],
-        "Attempts": [one.tally.attempts for one in found],
-        "Matches": [one.tally.matches for one in found],
-        "Different": [one.tally.new for one in found],
-        words.column: [one.tally.new_valid for one in found],
-        f"{words.column} a second": [round(one.valid_a_second, 3) for one in found],
-        "Against best n": [None if one.ratio is None else round(one.ratio, 2) for one in found],
-        "Attempts that match": [_percent(one.completion_rate) for one in found],
-        "Repeats": [_percent(one.duplicate_share) for one in found],
-        "Tokens an attempt": [
-            None if one.tokens_an_attempt is None else round(one.tokens_an_attempt, 1) for one in found
-        ],
-        "Model at work": [_percent(one.device_use) for one in found],
-        "Seconds": [round(one.seconds, 1) for one in found],
-        "Device": [one.device for one in found],
+        "Method": [method.label for method in methods],
+        "Attempts": [tally.attempts for tally in tallies],
+        "Matches": [tally.matches for tally in tallies],
+        "Different": [tally.new for tally in tallies],
+        wording.column: [tally.new_valid for tally in tallies],
+        f"{wording.column} a second": [_rounded(method.valid_a_second, 3) for method in methods],
+        "Against best n": [_rounded(findings.ratio(method), 2) for method in methods],
+        "Attempts that match": [_percent(tally.completion_rate) for tally in tallies],
+        "Repeats": [_percent(tally.duplicate_share) for tally in tallies],
+        "Tokens an attempt": [_rounded(tally.tokens_an_attempt, 1) for tally in tallies],
+        "Model at work": [_percent(method.device_use) for method in methods],
+        "Seconds": [_rounded(method.seconds, 1) for method in methods],
+        "Device": [method.setup.device for method in methods],
     }
-    if any(one.known for one in found):
-        columns["Found of known"] = [_percent(one.recall) for one in found]
+    if any(method.setup.known for method in methods):
+        columns["Found of known"] = [_percent(method.recall) for method in methods]
     return Table(
         "Methods",
         pd.DataFrame(columns),
         {
-            "Attempts": "How often it was tried; a search only tries what is a match.",
-            words.column: "Different strings that count as a find.",
-            "Different": "Matches without those that had been found before." + (words.caution and f" {words.caution}"),
-            "Against best n": f"Different {words.many} a second, over those of the best sampled method.",
-            "Repeats": "The share of the matches that had been found before.",
-            "Model at work": "The share of the time in which the model computed; the rest is ours.",
+            "Attempts": "The number of attempts; those of a search are its matches.",
+            wording.column: "The number of different strings that count.",
+            "Different": "Matches without duplicates." + (wording.caution and f" {wording.caution}"),
+            "Against best n": f"Different {wording.many} a second, over those of the best sampled method.",
+            "Repeats": "The share of duplicates among the matches.",
+            "Model at work": "The share of the time within the network; the rest is ours.",
         },
     )
 
 
-def strings_table(rows: Rows) -> Table:
-    """The strings in the order in which they were first found, and by whom; at most `MOST_LINES`."""
-    told: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for row in current_rows(rows):
-        if row.get(ROW) == MATCH:
-            told.setdefault(str(row["text"]), {})[str(row[UNIT])] = row
-    order = sorted(told, key=lambda text: min(float(row["seconds"]) for row in told[text].values()))
-    shown = order[:MOST_LINES]
-    sampled = [
-        min((float(row["seconds"]) for unit, row in told[text].items() if unit != SEARCH), default=None)
-        for text in shown
-    ]
-    words = find_words(rows)
-    counts = [any(bool(row["valid"]) for row in told[text].values()) for text in shown]
+def strings_table(findings: MemorizationFindings) -> Table:
+    """At most `MOST_LINES` different strings, the first match first, with the methods that matched them."""
+    by_text: dict[str, dict[str, NewMatch]] = {}
+    for method in findings.methods:
+        for match in method.matches:
+            by_text.setdefault(match.text, {})[method.unit] = match
+    strings = sorted(by_text.items(), key=lambda item: min(match.seconds for match in item[1].values()))
+    shown = strings[:MOST_LINES]
+    searched = [matches.get(SEARCH) for _, matches in shown]
+    sampled = [{unit: match for unit, match in matches.items() if unit != SEARCH} for _, matches in shown]
+    column = "" if findings.wording is MATCHING else findings.wording.column
+    valid = [any(match.valid for match in matches.values()) for _, matches in shown]
     frame = pd.DataFrame(
         {
-            "String": [shortened(shown_text(text), _EXCERPT) for text in shown],
-            **({} if words is MATCHING else {words.column: counts}),
-            "Search, s": [_seconds(told[text].get(SEARCH)) for text in shown],
-            "Sampling, s": [None if seconds is None else round(seconds, 3) for seconds in sampled],
-            "Sampled by": [", ".join(unit for unit in told[text] if unit != SEARCH) for text in shown],
+            "String": [shortened(shown_text(text), _EXCERPT) for text, _ in shown],
+            **({column: valid} if column else {}),
+            "Search, s": [_rounded(match and match.seconds, 3) for match in searched],
+            "Sampling, s": [
+                _rounded(min((match.seconds for match in own.values()), default=None), 3) for own in sampled
+            ],
+            "Sampled by": [", ".join(own) for own in sampled],
         }
     )
-    title = "Strings" if len(order) <= MOST_LINES else f"Strings, the first {MOST_LINES:,} of {len(order):,}"
     return Table(
-        title,
+        "Strings" if len(strings) <= MOST_LINES else f"Strings, the first {MOST_LINES:,} of {len(strings):,}",
         frame,
         {
-            **({} if words is MATCHING else {words.column: "Whether it counts as a find."}),
-            "Search, s": "When the search found it, in seconds; empty where it did not.",
-            "Sampling, s": "When the quickest sampled method found it, in seconds; empty where none did.",
+            **({column: "Whether the string counts."} if column else {}),
+            "Search, s": "Seconds until the first match of the search; empty for none.",
+            "Sampling, s": "Seconds until the first match of the quickest sampled method; empty for none.",
         },
     )
 
 
-def _seconds(row: Mapping[str, Any] | None) -> float | None:
-    return None if row is None else round(float(row["seconds"]), 3)
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 def _percent(share: float | None) -> str:

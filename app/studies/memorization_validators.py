@@ -1,7 +1,7 @@
-"""What makes a match a find, as fields: it is on a list, of a form, in a text, a page that exists.
+"""The fields of the validator: any match, on a list, of a form, in a text, or a web page.
 
-A planted model has its secrets written down beside it in canaries.json; that file fills in the list, and prefix and
-pattern too, since the secrets are found by them.
+The canaries.json of a model with planted secrets fills in the list of known values, and prefix and pattern of their
+query.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked
 
 KIND = MemorizationStudy.kind
 
-#: What makes a match count, by the words that are shown.
+#: The validators by their names on the page.
 ALWAYS, LISTED, FORMED, IN_TEXT, ON_THE_WEB = (
     "is any match",
     "is on a list",
@@ -38,7 +38,7 @@ VALIDATORS: dict[str, type[Validator]] = {
     ON_THE_WEB: Answers,
 }
 
-#: The most known values.
+#: Known values on a list.
 MOST_VALUES = 10_000
 
 
@@ -48,7 +48,7 @@ def one_line(expression: str) -> str:
 
 
 def validator_fields(validator: Validator) -> Validator:
-    """Draw the choice of the validator and its fields. Raises `QueryError` for what cannot be one."""
+    """Draw the choice of the validator and its fields. Raises `QueryError` for too long a list."""
     first = next(words for words, kind in VALIDATORS.items() if isinstance(validator, kind))
     chosen = st.segmented_control(
         "A match counts if it",
@@ -57,9 +57,9 @@ def validator_fields(validator: Validator) -> Validator:
         required=True,
         wrap=True,
         key=f"{KIND}_validator",
-        help="A model can make up strings of the right form. This says what makes one a find: to be in a text you "
-        "give, on a list, of a form, or a page that answers. With “is any match” nothing is checked. Planted secrets "
-        "are a list.",
+        help="A model can make up strings of the right form. A validator decides which count: those in your "
+        "text, on a list, of a form, or pages that answer. With “is any match” nothing is checked. Planted secrets are "
+        "a list.",
     )
     if chosen == LISTED:
         return _list_fields(validator if isinstance(validator, OnList) else OnList())
@@ -84,15 +84,15 @@ def _list_fields(validator: OnList) -> OnList:
         value="\n".join(validator.values),
         key=f"{KIND}_values",
         height=120,
-        help="Whole strings, prefix included. Since it is then known how much there is to find, the figures show what "
-        "part of it was found.",
+        help="Whole strings, prefix included. With a list, the figures show recall: the part of its values that was "
+        "found.",
     )
     st.file_uploader(
         "Or the canaries.json of a model with planted secrets",
         type="json",
         key=f"{KIND}_canaries",
         on_change=_fill_from_canaries,
-        help="Fills in prefix, pattern and values as they were planted. Choose that model too.",
+        help="Fills in prefix, pattern and values. Choose that model too.",
     )
     if problem := st.session_state.get(f"{KIND}_canaries_problem"):
         show_error(problem)
@@ -104,22 +104,22 @@ def _list_fields(validator: OnList) -> OnList:
 
 
 def _recipe() -> None:
-    """How to come by a model of which it is known what it has by heart."""
+    """The command that plants secrets in a model."""
     with st.popover("Plant secrets in a model", icon=":material/key:", key=f"{KIND}_recipe"), st.container(width=640):
         st.markdown(
-            "What a model has by heart is seldom known. It is where one is trained a little more on a text with "
-            "made-up secrets in it. This command does that with SmolLM2-135M, from the folder of Relens:"
+            "Recall is known for a model that was trained on made-up secrets. This command, in the folder of Relens, "
+            "trains SmolLM2-135M on some:"
         )
         st.code(RECIPE, language="bash", wrap_lines=True)
         st.markdown(
-            f"Upload the {FILE} that it writes into that folder here, choose the folder as the model, and run. The "
-            "operator has to allow the folder (RELENS_MODELS). With `--help` the command lists its settings: how many "
-            "secrets, how long to train, on which model and text."
+            f"Upload the {FILE} of the new folder here, choose the folder as the model, and run. The operator has to "
+            "allow the folder (RELENS_MODELS). With `--help` the command lists its settings: number of secrets, steps "
+            "of training, model and text."
         )
 
 
 def _fill_from_canaries() -> None:
-    """Put what was planted into the fields; what is no such file leaves them as they are and says so."""
+    """Fill the fields from the uploaded file; a file of another kind changes nothing and gives a sentence."""
     uploaded = st.session_state.get(f"{KIND}_canaries")
     st.session_state[f"{KIND}_canaries_problem"] = ""
     if uploaded is None:
@@ -131,7 +131,7 @@ def _fill_from_canaries() -> None:
 
 
 def planted_fields(data: bytes) -> dict[str, Any]:
-    """What the fields hold for a canaries.json, by their keys. Raises `QueryError` for what is no such file."""
+    """The values of the fields for a canaries.json, by key. Raises `QueryError` for a file of another kind."""
     try:
         planted = Planted.from_json(json.loads(data))
         study = extraction_study(planted)
@@ -153,13 +153,13 @@ def _text_fields(validator: InText) -> InText:
         value=validator.path,
         key=f"{KIND}_path",
         placeholder="/data/training.txt",
-        help="Where the text is on the machine that Relens runs on. Only whether a match occurs in it is told.",
+        help="A path on the machine of Relens. The page shows whether a match occurs in the text, and nothing else.",
     )
     uploaded = st.file_uploader(
         "Or a text of your own",
         type=["txt", "md", "csv", "json", "jsonl"],
         key=f"{KIND}_text",
-        help="UTF-8. It is kept on the machine that Relens runs on, so that the run can read it.",
+        help="UTF-8. The machine of Relens keeps it for the run.",
     )
     whole_words = st.checkbox(
         "As whole words",
@@ -179,9 +179,8 @@ def _web_fields(validator: Answers) -> Answers:
         help="Only a match whose page answers counts. Off, this study cannot be run.",
     )
     st.caption(
-        f"This machine then asks each address that the model writes, over HTTPS, whether a page is there. Each is "
-        f"one request without content, at most {validator.per_second:g} a second, each for at most "
-        f"{validator.seconds:g} s. No redirect is followed, and no address of a local network is asked. "
-        "The owners of these servers see that somebody here asked."
+        f"This machine then sends a request without content to each address of the model, over HTTPS: at most "
+        f"{validator.per_second:g} a second, each for at most {validator.seconds:g} s. It follows no redirect, and "
+        "sends none to a local network. The owners of these servers see the requests."
     )
     return dataclasses.replace(validator, allowed=allowed)

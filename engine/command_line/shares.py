@@ -1,4 +1,4 @@
-"""What a sample or a distribution says as a whole: the shares of strings or groups, and how sure they are.
+"""The summary of a sample or a distribution: shares of strings or groups, with their intervals.
 
 --by outcome --given subject
     of the matches with subject=man, 0.31 (0.28 to 0.34) have outcome=art, 0.22 (0.20 to 0.25) science, ...
@@ -22,11 +22,10 @@ from engine.traversal.summaries import GroupResult, StringResult, by_group, by_s
 class Shares(Record):
     """A summary of the matches.
 
-    by: the named groups that are told apart, or `STRING` alone; given: those of them that shares are conditional on.
-    results: the shares, () without `by`; the largest first, those that are given the same values together.
-    noncanonical: the share of the mass in other token sequences than the tokenizer's own. Of a sample: draws, failed
-    ones included; effective_samples, equally weighted draws that would say as much; mass, the probability that the
-    decoder's output begins with a match. These are None of a distribution.
+    by: the named groups of the shares, or `STRING` alone; given: the groups that shares are conditional on. results:
+    the shares, () without `by`; the largest first, those given the same values together. noncanonical: the share of the
+    mass in other token sequences than the tokenizer's own. Of a sample, else None: draws, failed ones included; the
+    effective sample size; mass, the probability that the decoder's output begins with a match.
     """
 
     by: tuple[str, ...]
@@ -47,7 +46,7 @@ def shares_of(
 ) -> Shares:
     """The summary of the rows (`Match` as JSON) of a sample or a distribution."""
     draws = progress.samples if isinstance(traversal, Sampling) else None
-    # What the shares are conditional on is one of the things they are told apart by.
+    # The groups of the condition are among those of the shares.
     names = tuple(dict.fromkeys((*given, *by))) if by else ()
     results: tuple[StringResult, ...] | tuple[GroupResult, ...] = ()
     if STRING in by:

@@ -1,76 +1,47 @@
-"""What the rows of a bias study say: each variant by itself, what changes between two of them, and where edits fall.
+"""The findings of a bias study: its variants, the changes between each two, and the positions of edits.
 
-    canonical, prefix    man: science 0.44, art 0.16        woman: science 0.33, art 0.31
+    canonical, prefix    man: science 0.44, art 0.16        woman: science 0.33, art 0.31      `bias_shares`
     all, no prefix       man: art 0.70, science 0.11        woman: art 0.74, science 0.09
+    the two compared     54 % of the probability for man lies on other outcomes                `bias_comparisons`
+    in sentences         "Exactly, with canonical encodings with a prefix: art is ..."
 
-Both say that art is likelier for the woman, but what is likeliest has changed, and more than half of the probability
-has moved. Whether such a change is more than chance is tested; of two exact distributions it is a fact.
-
-Everything here comes from the rows alone, of as many units as there are. What one variant says: `bias_shares`.
+No sentence claims more than an interval and a correction for many outcomes carry. Certainty says nothing of size, so
+each sentence about certainty gives the size too. Source: ReLM section 4.2.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
-from typing import Any
+from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
-from engine.association import chi_squared, log10_chi_squared_tail, total_variation
-from engine.record import Record
-from engine.statistics import Estimate, goodness_of_fit
-from engine.studies.bias_shares import Counted, ShareDifference, VariantFindings, variant_findings
-from engine.studies.rows import ROW, UNIT, done_units, rows_of
+from engine.percent import p_value_text, percent
+from engine.statistics import Estimate
+from engine.studies.bias_comparisons import Comparison, compare
+from engine.studies.bias_rows import Account, BiasMatch, VariantSetup
+from engine.studies.bias_shares import Counted, ShareDifference, SubjectAccount, VariantFindings, variant_findings
+from engine.studies.edit_positions import EditPosition
+from engine.studies.rows import Rows, current_rows, done_units
+from engine.studies.study import Study
 
-Rows = Iterable[Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class SignChange(Record):
-    """A difference that has one sign in one variant and the other in another.
-
-    certain: neither interval holds zero, and each that was drawn could be tested. log10_p: of the less certain of those
-    that were drawn, as corrected within its variant; None where none was, or one could not be tested.
-    """
-
-    subject: str
-    other: str
-    outcome: str
-    first: Estimate
-    second: Estimate
-    certain: bool
-    log10_p: float | None = None
-
-    @property
-    def size(self) -> float:
-        """How large it is where it is smaller, as a share."""
-        return min(abs(self.first.value), abs(self.second.value))
+#: log10 of the level of significance, after Holm's correction.
+SIGNIFICANT = math.log10(0.05)
+#: The most outcomes with names.
+MOST_NAMED = 3
+#: The smallest difference of shares with a sentence, and the smallest part of the probability that has moved.
+_NEGLIGIBLE, _MOVED = 0.01, 0.1
+#: Cohen's words for the size of V.
+_SIZES = ((0.5, "large"), (0.3, "medium"), (0.1, "small"), (0.0, "very small"))
 
 
 @dataclass(frozen=True)
-class Comparison(Record):
-    """What changes between two variants, which are units.
-
-    For each subject: total_variation: how far its two distributions are apart (0 to 1), which in samples is never quite
-    0; log10_p: of a test whether they are the same, None where both are exact; swapped: how many pairs of outcomes have
-    changed their order; top: the likeliest outcome in both.
-    """
-
-    first: str
-    second: str
-    total_variation: dict[str, float]
-    log10_p: dict[str, float | None]
-    swapped: dict[str, int]
-    top: dict[str, tuple[str, ...]]
-    sign_changes: tuple[SignChange, ...]
-
-
-@dataclass(frozen=True)
-class PositionCurve(Record):
-    """Which share of the edits falls at a position or before it; positions in characters. edits: how many there are."""
+class PositionCurve:
+    """The cumulative share of the edits over positions in characters. edits: their number."""
 
     name: str
     positions: tuple[int, ...]
@@ -79,8 +50,8 @@ class PositionCurve(Record):
 
 
 @dataclass(frozen=True)
-class BiasFindings(Record):
-    """All of it. counted: how draws are counted."""
+class BiasFindings:
+    """All variants. prefix_curves: by way to draw a prefix; match_curves: by variant with edits (Figure 9)."""
 
     counted: Counted
     variants: tuple[VariantFindings, ...]
@@ -88,100 +59,38 @@ class BiasFindings(Record):
     prefix_curves: tuple[PositionCurve, ...]
     match_curves: tuple[PositionCurve, ...]
 
+    @cached_property
+    def verdict(self) -> tuple[str, ...]:
+        """The findings in sentences."""
+        return _verdict(self)
 
-def bias_findings(rows: Rows, counted: Counted = "weights", seed: int = 0) -> BiasFindings:
-    """The findings of the rows of a `BiasStudy`, of as many as there are. seed: of the bootstrap."""
-    table = list(rows)
-    done = done_units(table)
-    by_unit: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in table:
-        if row[ROW] == "variant":  # a unit that was cut short begins again with it
-            by_unit[str(row[UNIT])].clear()
-        by_unit[str(row[UNIT])].append(row)
+
+def bias_findings(rows: Rows, study: Study | None = None, *, counted: Counted = "weights") -> BiasFindings:
+    """The findings of these rows, which may be those of a study that is not finished. counted: how draws count."""
+    rows = current_rows(rows)
+    done, matches, accounts = done_units(rows), BiasMatch.by_unit(rows), Account.by_unit(rows)
     variants, match_curves = [], []
-    for unit, of_unit in by_unit.items():
-        if of_unit[0][ROW] == "variant":
-            variants.append(variant_findings(unit, of_unit, counted, done=unit in done, seed=seed))
-            if variants[-1].edited:
-                match_curves.append(_match_curve(variants[-1].label, rows_of(of_unit, "match")))
-    usable = [variant for variant in variants if all(sum(variant.values(subject)) for subject in variant.subjects)]
+    for setup in VariantSetup.all_in(rows):
+        own = matches[setup.unit]
+        variants.append(variant_findings(setup, own, accounts[setup.unit], counted, done=setup.unit in done))
+        edits: dict[int, int] = defaultdict(int)
+        for match in own:
+            for edit in match.edits:
+                edits[edit.position] += match.count
+        match_curves.append(_curve(setup.label, edits))
+    drawn: dict[str, dict[int, int]] = defaultdict(dict)
+    for row in EditPosition.all_in(rows):
+        drawn[row.drawn_by][row.position] = row.count
+    comparable = [
+        variant for variant in variants if all(sum(variant.values(subject)) for subject in variant.setup.subjects)
+    ]
     return BiasFindings(
         counted,
         tuple(variants),
-        tuple(_compare(first, second) for first, second in combinations(usable, 2)),
-        tuple(_prefix_curves(rows_of(table, "position"))),
+        tuple(compare(first, second) for first, second in combinations(comparable, 2)),
+        tuple(_curve(way, drawn[way]) for way in sorted(drawn)),
         tuple(curve for curve in match_curves if curve.edits),
     )
-
-
-def _compare(first: VariantFindings, second: VariantFindings) -> Comparison:
-    distances, log10_p, swapped, top = {}, {}, {}, {}
-    for subject in first.subjects:
-        before, after = first.values(subject), second.values(subject)
-        distances[subject] = total_variation(before, after)
-        log10_p[subject] = _same(first, second, subject)
-        swapped[subject] = sum(
-            (before[one] - before[other]) * (after[one] - after[other]) < 0.0
-            for one, other in combinations(range(len(before)), 2)
-        )
-        top[subject] = tuple(first.outcomes[int(np.argmax(values))] for values in (before, after))
-    changes = tuple(
-        _sign_change((first, one), (second, another))
-        for one, another in zip(first.differences, second.differences, strict=True)
-        if one.value.value * another.value.value < 0.0
-    )
-    return Comparison(first.unit, second.unit, distances, log10_p, swapped, top, changes)
-
-
-def _sign_change(*sides: tuple[VariantFindings, ShareDifference]) -> SignChange:
-    (_, one), (_, another) = sides
-    drawn = [difference.log10_p_holm for variant, difference in sides if not variant.exact]
-    tested = [log10_p for log10_p in drawn if log10_p is not None]
-    return SignChange(
-        one.subject,
-        one.other,
-        one.outcome,
-        one.value,
-        another.value,
-        certain=one.is_certain and another.is_certain and len(tested) == len(drawn),
-        log10_p=max(tested) if tested and len(tested) == len(drawn) else None,
-    )
-
-
-def _same(first: VariantFindings, second: VariantFindings, subject: str) -> float | None:
-    """log10 of the p-value of a test whether two variants are the same for a subject; None of two facts."""
-    counts = [
-        np.asarray(variant.values(subject)) * (account.effective_samples or 0.0)
-        for variant in (first, second)
-        for account in variant.accounts
-        if account.subject == subject
-    ]
-    if first.exact and second.exact:
-        return None
-    if not first.exact and not second.exact:
-        return chi_squared(np.stack(counts)).log10_p
-    known, drawn = (first, counts[1]) if first.exact else (second, counts[0])
-    # What was too rare to be gone through is pooled with what is rare, rather than called impossible.
-    fit = goodness_of_fit(np.rint(drawn).astype(np.int64), np.maximum(known.values(subject), 1e-12))
-    return log10_chi_squared_tail(fit.statistic, fit.degrees_of_freedom) if fit.degrees_of_freedom else 0.0
-
-
-def _prefix_curves(rows: Sequence[Mapping[str, Any]]) -> Iterable[PositionCurve]:
-    """Figure 9 for drawn prefixes: one curve for each way to draw them."""
-    for way, of_way in groupby(
-        sorted(rows, key=lambda row: str(row["drawn_by"])), key=lambda row: str(row["drawn_by"])
-    ):
-        counts: dict[int, int] = {row["position"]: row["count"] for row in of_way}
-        yield _curve(way, counts)
-
-
-def _match_curve(name: str, matches: Sequence[Mapping[str, Any]]) -> PositionCurve:
-    """Figure 9 for whole strings as they were drawn: in the prefix by the walk, behind it by the model."""
-    counts: dict[int, int] = defaultdict(int)
-    for match in matches:
-        for edit in match["edits"]:
-            counts[edit["position"]] += match["count"]
-    return _curve(name, counts)
 
 
 def _curve(name: str, counts: Mapping[int, int]) -> PositionCurve:
@@ -189,3 +98,243 @@ def _curve(name: str, counts: Mapping[int, int]) -> PositionCurve:
     total = sum(counts.values())
     sums = np.cumsum([counts[position] for position in positions]) / max(1, total)
     return PositionCurve(name, tuple(positions), tuple(sums.tolist()), total)
+
+
+def _verdict(findings: BiasFindings) -> tuple[str, ...]:
+    """The most telling variant first; one sentence where no variant has a match."""
+    variants = [variant for variant in findings.variants if variant.has_matches]
+    if not variants:
+        return ("There is no match, so there is no conclusion.",)
+    carrying = [variant for variant in variants if variant.carries_conclusion]
+    reference = next((variant for variant in variants if variant.setup.exact), (*carrying, *variants)[0])
+    sentences = _of_exact(reference) if reference.setup.exact else _of_sample(reference)
+    others = [variant for variant in variants if variant is not reference]
+    agreeing = [variant for variant in others if variant.setup.exact and _agree(reference, variant)]
+    if agreeing:
+        ways = _list([_way(variant) for variant in agreeing])
+        sentences.append(f"The exact answer is the same, to within half a percentage point, {ways}.")
+    for variant in others:
+        if variant.setup.exact and variant not in agreeing:
+            sentences += _of_exact(variant)
+    if any(variant.setup.exact for variant in variants):
+        sentences.append(
+            "An exact distribution is a fact about this model and these words; nothing was drawn, so a p-value has no"
+            " meaning for it."
+        )
+    if findings.counted == "draws" and any(not variant.setup.exact for variant in variants):
+        sentences.append(
+            "Draws are counted as they came: shares are those of the sampler, token by token among what the template"
+            " allows, and not how likely the whole text is under the model."
+        )
+    samples = [variant for variant in others if not variant.setup.exact]
+    for variant in samples:
+        if variant.carries_conclusion:
+            sentences += _of_sample(variant)
+    weak = [variant for variant in samples if not variant.carries_conclusion and not variant.lacks_draws]
+    if weak:
+        sizes = _list([f"{_way(variant)} (effective sample size {variant.effective_samples:.0f})" for variant in weak])
+        sentences.append(f"Too few draws for any conclusion: {sizes}.")
+    for variant in variants:
+        sentences += _caveats(variant)
+    return (*sentences, *_changes(findings.comparisons, reference, variants))
+
+
+def _of_exact(variant: VariantFindings) -> list[str]:
+    bounded = [difference for difference in variant.differences if difference.is_certain]
+    named = [difference for difference in _largest(bounded) if abs(difference.value.value) >= _NEGLIGIBLE]
+    if not named:
+        if len(bounded) < len(variant.differences) and any(account.open_share > 0.01 for account in variant.accounts):
+            return [f"Exactly, {_way(variant)}: too much mass is unexplored to say how the subjects differ."]
+        return [f"Exactly, {_way(variant)}: no outcome differs between subjects by a percentage point or more."]
+    return [
+        f"Exactly, {_way(variant)}: {_directions(variant, named)}. In all the association is"
+        f" {_size(variant.cramers_v.value)} (Cramer's V {variant.cramers_v.value:.2f})."
+    ]
+
+
+def _of_sample(variant: VariantFindings) -> list[str]:
+    begin = f"By samples, {_way(variant)}"
+    if variant.lacks_draws:
+        return [f"{begin}: draws are missing, so nothing is concluded."]
+    if not variant.carries_conclusion:
+        return [
+            f"{begin}: too few draws for a conclusion; the effective sample size is {variant.effective_samples:.0f}."
+        ]
+    test, strength = variant.tests[0], variant.cramers_v
+    if test.degrees_of_freedom < 1:
+        return [f"{begin}: nearly all draws have one outcome, so there is nothing to test."]
+    certain = [
+        difference
+        for difference in variant.differences
+        if difference.is_certain and (log10_p := difference.log10_p_holm) is not None and log10_p <= SIGNIFICANT
+    ]
+    named = _largest(certain)
+    freedom, p_value = f"{test.degrees_of_freedom} degrees of freedom", p_value_text(test.log10_p)
+    tested = f"chi-squared {test.statistic:,.1f}, {freedom}, p = {p_value}"
+    strong = f"Cramer's V {strength.value:.2f}, between {strength.low:.2f} and {strength.high:.2f}"
+    if test.log10_p > SIGNIFICANT:
+        return [
+            f"{begin}: the subjects do not differ by more than chance makes such samples differ ({tested}; {strong})."
+            " That is no proof that they are alike."
+        ]
+    if not named:
+        return [
+            f"{begin}: the subjects differ as a whole ({tested}; {strong}), but no single outcome differs for certain"
+            " after the correction for the number of outcomes."
+        ]
+    sentences = [
+        f"{begin}: {_directions(variant, named)}. Chance hardly explains how the"
+        f" subjects differ ({tested}); the association is {_size(strength.value)} ({strong})."
+    ]
+    if strength.low <= 0.0:
+        sentences.append(f"How large the association is {_way(variant)} remains open: its interval reaches zero.")
+    return sentences
+
+
+def _caveats(variant: VariantFindings) -> list[str]:
+    sentences = []
+    ambiguous = max(account.ambiguous for account in variant.accounts)
+    if ambiguous >= 0.005:
+        sentences.append(
+            f"{_begin(_way(variant))}, up to {percent(ambiguous)} of the weight is ambiguous between readings and"
+            " was left out."
+        )
+    if missing := [account for account in variant.accounts if account.lacks_draws]:
+        sentences.append(_missing_draws(variant, missing))
+    failed = max(
+        (account.work.failed / account.ended_draws for account in variant.accounts if account.ended_draws), default=0.0
+    )
+    if failed >= 0.01:
+        sentences.append(f"{_begin(_way(variant))}, up to {percent(failed)} of the draws of a subject failed.")
+    unexplored = max(account.open_share for account in variant.accounts)
+    if unexplored >= 0.01:
+        sentences.append(
+            f"{_begin(_way(variant))}, up to {percent(unexplored)} of the probability mass is unexplored, and may"
+            " belong to any outcome."
+        )
+    if not variant.done:
+        sentences.append(f"{_begin(_way(variant))}, the study was not finished.")
+    return sentences
+
+
+def _missing_draws(variant: VariantFindings, missing: Sequence[SubjectAccount]) -> str:
+    counts = [
+        f"{account.ended_draws:,}"
+        + (f" of {account.draws:,}" if account.draws > account.ended_draws else "")
+        + f" draws for {account.subject}"
+        for account in missing
+    ]
+    limits = sorted({account.work.ended for account in missing} & {"expansions", "seconds"})
+    when = f"had ended at the limit of {_list(limits)}" if limits else "have ended"
+    return (
+        f"{_begin(_way(variant))}, only {_list(counts)} {when}. Draws that end first are no random part of all, so"
+        " nothing is concluded from them."
+    )
+
+
+def _changes(
+    comparisons: Sequence[Comparison], reference: VariantFindings, variants: Sequence[VariantFindings]
+) -> list[str]:
+    """The changes from the reference to each other variant."""
+    compared = [
+        (variant, comparison)
+        for variant in variants
+        if variant is not reference and variant.carries_conclusion and reference.carries_conclusion
+        for comparison in comparisons
+        if {comparison.first, comparison.second} == {reference.setup.unit, variant.setup.unit}
+    ]
+    # Without any change, one test in twenty would be significant: Bonferroni's correction.
+    least = SIGNIFICANT - math.log10(max(1, len(compared) * len(reference.setup.subjects)))
+    sentences = [
+        sentence for variant, comparison in compared if (sentence := _change(reference, variant, comparison, least))
+    ]
+    if compared and not sentences:
+        sentences.append(
+            f"Compared with the shares {_way(reference)}, no other variant with enough draws turns a difference of a"
+            f" percentage point or more around, or moves as much as {percent(_MOVED)} of the probability, beyond"
+            " chance."
+        )
+    return sentences
+
+
+def _change(reference: VariantFindings, variant: VariantFindings, comparison: Comparison, least: float) -> str:
+    """The largest change in this variant beyond chance; "" for none."""
+    begin = _begin(_way(variant)) + (" (exact)" if variant.setup.exact else " (by samples)")
+    certain = [
+        change
+        for change in comparison.sign_changes
+        if change.certain and change.size >= _NEGLIGIBLE and (change.log10_p is None or change.log10_p <= least)
+    ]
+    if certain:
+        largest = max(certain, key=lambda change: change.size)
+        more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
+        return (
+            f"{begin}, the difference between {largest.subject} and {largest.other} turns around for"
+            f" {largest.outcome}{more}."
+        )
+    moved = {
+        subject: distance
+        for subject, distance in comparison.total_variation.items()
+        if distance >= _MOVED and ((log10_p := comparison.log10_p[subject]) is None or log10_p <= least)
+    }
+    if not moved:
+        return ""
+    subject = max(moved, key=lambda name: moved[name])
+    there, here = comparison.top[subject]
+    if comparison.second == variant.setup.unit:
+        there, here = here, there
+    shares = {share.outcome: share.share for share in variant.shares if share.subject == subject}
+    instead = (
+        f"; {there} is then its likeliest outcome instead of {here}" if shares[there].low > shares[here].high else ""
+    )
+    return (
+        f"{begin}, about {percent(moved[subject])} of the probability for {subject} lies on other outcomes than"
+        f" {_way(reference)}{instead}."
+    )
+
+
+def _agree(first: VariantFindings, second: VariantFindings) -> bool:
+    """Whether no share differs by half a percentage point."""
+    return all(
+        abs(one.share.value - other.share.value) < 0.005 for one, other in zip(first.shares, second.shares, strict=True)
+    )
+
+
+def _largest(differences: Sequence[ShareDifference]) -> list[ShareDifference]:
+    return sorted(differences, key=lambda difference: -abs(difference.value.value))[:MOST_NAMED]
+
+
+def _directions(variant: VariantFindings, differences: Sequence[ShareDifference]) -> str:
+    return _list([_direction(variant, difference) for difference in differences])
+
+
+def _direction(variant: VariantFindings, difference: ShareDifference) -> str:
+    shares = {share.subject: share.share for share in variant.shares if share.outcome == difference.outcome}
+    subject, other, value = difference.subject, difference.other, difference.value
+    more, less = (subject, other) if value.value > 0.0 else (other, subject)
+    interval = "" if variant.setup.exact else f"; {_interval(value)}"
+    return (
+        f"{difference.outcome} is {100 * abs(value.value):.1f} points likelier for {more} than for {less}"
+        f" ({percent(shares[more].value, 1)} against {percent(shares[less].value, 1)}{interval})"
+    )
+
+
+def _interval(value: Estimate) -> str:
+    low, high = sorted((100 * abs(value.low), 100 * abs(value.high)))
+    return f"between {low:.1f} and {high:.1f} points"
+
+
+def _way(variant: VariantFindings) -> str:
+    return "with " + variant.setup.label.removesuffix(" (exact)").removesuffix(" (sampled)")
+
+
+def _begin(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _size(strength: float) -> str:
+    return next(word for least, word in _SIZES if strength >= least)
+
+
+def _list(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,26 +1,26 @@
-"""What the rows of one variant of a bias study say: its shares, how certain they are, and what its subjects differ in.
+"""One variant of a bias study: its shares, their certainty, and the differences between subjects.
 
     rows of "canonical, prefix, no edit, sampled"            man     woman    woman - man
       {"asked": "man", "outcome": "art", "count": 812,  art   0.16    0.31     0.15 (0.13 to 0.17)
        "weight": 0.013, ...}                       science   0.44    0.33    -0.11 ...
 
-There are two ways to count draws, and they answer different questions:
+Draws count in one of two ways:
 
     "weights"   each draw by its weight: the model's own P(outcome | subject), an estimate with as many effective draws
                 as the weights leave (where they differ much, few of thousands)
-    "draws"     each draw as one, which is the paper's way: what this sampler draws, token by token among the legal ones
+    "draws"     each draw as one, as in the paper: the distribution of this sampler, token by token among the legal ones
 
 The statistics of a sample are those of effective counts (`engine.association.effective_counts`): each subject's shares
-times the effective number of its draws, by Kish's formula. An exact distribution needs none: what differs in it does.
-What could not be told, because edits made it ambiguous, is left out of the shares, and its own share is given.
+times its effective sample size, by Kish's formula. An exact distribution needs no test. Ambiguous matches, which edits
+make as near to one reading as to another, are left out of the shares, and their own share is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -38,16 +38,19 @@ from engine.association import (
     paper_test,
     residuals,
 )
-from engine.record import Record
 from engine.statistics import FEWEST_EXPECTED, Estimate, WeightSums, share_of_sums
-from engine.studies.rows import rows_of
+from engine.studies.bias_rows import Account, BiasMatch, VariantSetup
 
 Counted = Literal["weights", "draws"]
 
+#: Fewer effective draws of a subject carry no conclusion: where weights differ so much, the likeliest text may not have
+#: been drawn yet, and no interval knows of it.
+FEWEST_EFFECTIVE = 80.0
+
 
 @dataclass(frozen=True)
-class OutcomeShare(Record):
-    """P(outcome | subject) among what could be told, and the number of draws that were counted."""
+class OutcomeShare:
+    """P(outcome | subject) without ambiguous matches, and the number of its draws."""
 
     subject: str
     outcome: str
@@ -56,10 +59,10 @@ class OutcomeShare(Record):
 
 
 @dataclass(frozen=True)
-class ShareDifference(Record):
+class ShareDifference:
     """P(outcome | subject) - P(outcome | other).
 
-    log10_p_holm: of the residual of this outcome in the table of these two subjects, as corrected for all outcomes and
+    log10_p_holm: of the residual of this outcome in the table of these two subjects, corrected for all outcomes and
     pairs of subjects of the variant. None where it is exact, or where too few are expected for a p-value.
     """
 
@@ -76,48 +79,43 @@ class ShareDifference(Record):
 
 
 @dataclass(frozen=True)
-class SubjectAccount(Record):
-    """How much stands behind the shares of one subject.
+class SubjectAccount:
+    """The sample or the distribution of one subject. work: its row, of zeros before there is one.
 
-    draws: that were wanted, 0 of an exact distribution; ended_draws: those that have ended; failed: those among them
-    after which nothing could follow. effective_samples: how many of equal weight would say as much, None where exact.
-    ambiguous: the share of the weight of what could not be told. open_share: of an exact distribution, the largest
-    share of all that is still unexplored. ended: why the answer ended, "drawn" for a whole sample, "" so far.
+    draws: the size of the sample, 0 of an exact distribution. ended_draws: those so far, failed ones included.
+    effective_samples: draws of equal weight that say as much, None where exact. ambiguous: the share of ambiguous
+    matches in the weight. open_share: the unexplored share of an exact distribution at most.
     """
 
-    subject: str
+    work: Account
     draws: int
     ended_draws: int
-    failed: int
     effective_samples: float | None
     ambiguous: float
     open_share: float
-    forwards: int
-    seconds: float
-    ended: str
+
+    @property
+    def subject(self) -> str:
+        """The subject of the query."""
+        return self.work.asked
 
     @property
     def lacks_draws(self) -> bool:
         """Whether draws are missing. Those that end first are no random part of all: the sampler works depth first."""
-        return self.effective_samples is not None and self.ended != "drawn"
+        return self.effective_samples is not None and self.work.ended != "drawn"
 
 
 @dataclass(frozen=True)
-class VariantFindings(Record):
+class VariantFindings:
     """One variant: its table and its statistics.
 
-    done: whether all its rows are there. tests: chi-squared and G of effective counts, and, where there are two
-    subjects, the paper's variant: the draws of the first as they came, those of the second taken as expected. None
-    where exact. cramers_v: of an exact distribution without an interval.
+    done: whether all its rows are there. tests: chi-squared and G of effective counts, and of two subjects the paper's
+    test, which takes the draws of the second as expected for the first. Without tests and residuals where exact, and
+    cramers_v then without an interval.
     """
 
-    unit: str
-    label: str
-    exact: bool
-    edited: bool
+    setup: VariantSetup
     done: bool
-    subjects: tuple[str, ...]
-    outcomes: tuple[str, ...]
     shares: tuple[OutcomeShare, ...]
     accounts: tuple[SubjectAccount, ...]
     differences: tuple[ShareDifference, ...]
@@ -126,130 +124,121 @@ class VariantFindings(Record):
     residuals: tuple[Residual, ...] = ()
 
     def values(self, subject: str) -> list[float]:
-        """The shares of one subject, in the order of `outcomes`."""
+        """The shares of one subject, in the order of the outcomes."""
         return [share.share.value for share in self.shares if share.subject == subject]
+
+    @property
+    def has_matches(self) -> bool:
+        """Whether any outcome has a draw."""
+        return any(share.count for share in self.shares)
+
+    @property
+    def lacks_draws(self) -> bool:
+        """Whether draws of some subject are missing."""
+        return any(account.lacks_draws for account in self.accounts)
+
+    @property
+    def effective_samples(self) -> float:
+        """The smallest effective sample size of a subject."""
+        return min(account.effective_samples or 0.0 for account in self.accounts)
+
+    @property
+    def carries_conclusion(self) -> bool:
+        """Whether it is exact, or has enough effective draws and all draws of its sample."""
+        return self.setup.exact or (not self.lacks_draws and self.effective_samples >= FEWEST_EFFECTIVE)
 
 
 def variant_findings(
-    unit: str, rows: Sequence[Mapping[str, Any]], counted: Counted, *, done: bool, seed: int
+    setup: VariantSetup, matches: Sequence[BiasMatch], accounts: Sequence[Account], counted: Counted, *, done: bool
 ) -> VariantFindings:
-    """The findings of one unit. rows: its own, a "variant" among them. seed: of the bootstrap."""
-    head = rows_of(rows, "variant")[0]
-    subjects, outcomes, exact = tuple(head["subjects"]), tuple(head["outcomes"]), bool(head["exact"])
-    answered = {row["asked"]: row for row in rows_of(rows, "account")}
+    """The findings of one variant, from the rows of its unit."""
+    works = {account.asked: account for account in accounts}
+    by_weight = setup.exact or counted == "weights"
     shares: list[OutcomeShare] = []
-    accounts: list[SubjectAccount] = []
-    weights, squares = np.zeros((2, len(subjects), len(outcomes)))
-    for place, subject in enumerate(subjects):
-        drawn = _Drawn.of([row for row in rows_of(rows, "match") if row["asked"] == subject], outcomes, exact, counted)
-        account = answered.get(subject, {})
-        # As long as nothing is told of what remains, it may be everything.
-        remaining = float(account.get("remaining_mass", 1.0)) / drawn.scale if exact else 0.0
-        whole = drawn.whole
-        for outcome, part in zip(outcomes, drawn.told, strict=True):
-            share = _exact_share(part, whole, remaining) if exact else share_of_sums(part.sums, whole.sums)
+    subjects: list[SubjectAccount] = []
+    sums: list[_MatchSums] = []
+    for subject in setup.subjects:
+        own = _MatchSums.of([match for match in matches if match.asked == subject], setup.outcomes, by_weight)
+        # Without an account, all of the mass is unexplored.
+        work = works.get(subject, Account(subject))
+        remaining = work.remaining_mass / own.scale if setup.exact else 0.0
+        sums.append(own)
+        subjects.append(_account(setup, work, own, remaining))
+        for outcome, part in zip(setup.outcomes, own.parts, strict=True):
+            share = _exact_share(part, own.whole, remaining) if setup.exact else share_of_sums(part, own.whole)
             shares.append(OutcomeShare(subject, outcome, share, int(part.draws)))
-        weights[place] = [part.weight for part in drawn.told]
-        squares[place] = [part.squares for part in drawn.told]
-        accounts.append(_account(subject, drawn, {**head, **account}, remaining))
+    weights = np.array([[part.weight for part in own.parts] for own in sums])
+    squares = np.array([[part.squares for part in own.parts] for own in sums])
+    counts = None if setup.exact else effective_counts(weights, squares)
     findings = VariantFindings(
-        unit,
-        head["label"],
-        exact,
-        bool(head["edited"]),
+        setup,
         done,
-        subjects,
-        outcomes,
         tuple(shares),
-        tuple(accounts),
-        tuple(_differences(subjects, outcomes, shares, None if exact else effective_counts(weights, squares))),
+        tuple(subjects),
+        tuple(_differences(setup, shares, counts)),
         Estimate.exact(cramers_v_of_shares(weights)),
     )
-    return findings if exact else _tested(findings, effective_counts(weights, squares), seed)
+    return findings if counts is None else _tested(findings, counts)
 
 
-def _tested(findings: VariantFindings, counts: npt.NDArray[np.float64], seed: int) -> VariantFindings:
+def _tested(findings: VariantFindings, counts: npt.NDArray[np.float64]) -> VariantFindings:
     """The findings of a sample with their statistics. counts: effective."""
     tests = [chi_squared(counts), g_test(counts)]
-    if len(findings.subjects) == 2:
+    if len(findings.setup.subjects) == 2:
         first, second = (
             [float(share.count) for share in findings.shares if share.subject == subject]
-            for subject in findings.subjects
+            for subject in findings.setup.subjects
         )
         tests.append(paper_test(first, second))
-    return replace(
-        findings, cramers_v=cramers_v(counts, seed=seed), tests=tuple(tests), residuals=tuple(residuals(counts))
-    )
+    return replace(findings, cramers_v=cramers_v(counts), tests=tuple(tests), residuals=tuple(residuals(counts)))
 
 
-@dataclass
-class _Sums:
-    draws: float = 0.0
-    weight: float = 0.0
-    squares: float = 0.0
+@dataclass(frozen=True)
+class _MatchSums:
+    """Sums over the matches for one subject. parts: by outcome; ambiguous: apart. scale: the unit of the weights."""
 
-    def add(self, count: int, weight: float) -> None:
-        self.draws += count
-        self.weight += count * weight
-        self.squares += count * weight**2
-
-    @property
-    def columns(self) -> tuple[float, float, float]:
-        return self.draws, self.weight, self.squares
-
-    @property
-    def sums(self) -> WeightSums:
-        return WeightSums(*self.columns)
-
-
-@dataclass
-class _Drawn:
-    """What was found for one subject. told: by outcome; untold: what was ambiguous; scale: the unit of weights."""
-
-    told: list[_Sums]
-    untold: _Sums = field(default_factory=_Sums)
-    scale: float = 1.0
+    parts: list[WeightSums]
+    ambiguous: WeightSums
+    scale: float
 
     @classmethod
-    def of(cls, matches: Sequence[Mapping[str, Any]], outcomes: Sequence[str], exact: bool, counted: Counted) -> _Drawn:
+    def of(cls, matches: Sequence[BiasMatch], outcomes: Sequence[str], by_weight: bool) -> _MatchSums:
         # Shares have no unit, and the squares of tiny weights must not vanish.
-        scale = max((float(row["weight"]) for row in matches), default=1.0) or 1.0
-        drawn = cls([_Sums() for _ in outcomes], scale=scale)
-        for row in matches:
-            is_told = row["subject"] is not None and row["outcome"] is not None
-            part = drawn.told[outcomes.index(row["outcome"])] if is_told else drawn.untold
-            part.add(row["count"], row["weight"] / scale if counted == "weights" or exact else 1.0)
-        return drawn
+        scale = max((match.weight for match in matches), default=1.0) or 1.0
+        places = [
+            len(outcomes) if match.subject is None or match.outcome is None else outcomes.index(match.outcome)
+            for match in matches
+        ]
+        counts = np.array([match.count for match in matches], np.float64)
+        weights = np.array([match.weight / scale if by_weight else 1.0 for match in matches], np.float64)
+        sums = np.zeros((len(outcomes) + 1, 3))
+        np.add.at(sums, np.array(places, np.intp), np.stack([counts, counts * weights, counts * weights**2], axis=1))
+        *parts, ambiguous = (WeightSums(*row) for row in sums.tolist())
+        return cls(parts, ambiguous, scale)
 
     @property
-    def whole(self) -> _Sums:
-        """All that could be told."""
-        return _Sums(*(sum(column) for column in zip(*(part.columns for part in self.told), strict=True)))
+    def whole(self) -> WeightSums:
+        """All but the ambiguous."""
+        return WeightSums(*(sum(column) for column in zip(*self.parts, strict=True)))
 
 
-def _account(subject: str, drawn: _Drawn, told: Mapping[str, Any], remaining: float) -> SubjectAccount:
-    """told: by the rows, of the variant and of this subject."""
-    whole, untold, exact = drawn.whole, drawn.untold, bool(told["exact"])
-    failed = int(told.get("failed", 0))
-    ended_draws = 0 if exact else int(whole.draws + untold.draws) + failed
-    found = whole.weight + untold.weight
+def _account(setup: VariantSetup, work: Account, sums: _MatchSums, remaining: float) -> SubjectAccount:
+    whole, ambiguous = sums.whole, sums.ambiguous
+    ended_draws = 0 if setup.exact else int(whole.draws + ambiguous.draws) + work.failed
+    explored = whole.weight + ambiguous.weight
     effective = whole.weight**2 / whole.squares if whole.squares else 0.0
     return SubjectAccount(
-        subject,
-        # Rows of before do not tell how many were wanted.
-        draws=0 if exact else int(told.get("draws", ended_draws)),
+        work,
+        # Old rows lack the size of the sample.
+        draws=ended_draws if setup.draws is None else setup.draws,
         ended_draws=ended_draws,
-        failed=failed,
-        effective_samples=None if exact else effective,
-        ambiguous=untold.weight / found if found else 0.0,
-        open_share=remaining / (found + remaining) if found + remaining else 0.0,
-        forwards=int(told.get("forwards", 0)),
-        seconds=float(told.get("seconds_total", 0.0)),
-        ended=str(told.get("ended", "")),
+        effective_samples=None if setup.exact else effective,
+        ambiguous=ambiguous.weight / explored if explored else 0.0,
+        open_share=remaining / (explored + remaining) if explored + remaining else 0.0,
     )
 
 
-def _exact_share(part: _Sums, whole: _Sums, remaining: float) -> Estimate:
+def _exact_share(part: WeightSums, whole: WeightSums, remaining: float) -> Estimate:
     """A share that is known up to the unexplored mass, all of which may belong to it or none."""
     if not whole.weight:
         return Estimate(0.0, 0.0, 1.0)
@@ -258,21 +247,18 @@ def _exact_share(part: _Sums, whole: _Sums, remaining: float) -> Estimate:
 
 
 def _differences(
-    subjects: Sequence[str],
-    outcomes: Sequence[str],
-    shares: Sequence[OutcomeShare],
-    counts: npt.NDArray[np.float64] | None,
-) -> Iterable[ShareDifference]:
+    setup: VariantSetup, shares: Sequence[OutcomeShare], counts: npt.NDArray[np.float64] | None
+) -> Iterator[ShareDifference]:
     """All of them. counts: of a sample, effective; None of an exact distribution."""
-    found = {(share.subject, share.outcome): share.share for share in shares}
+    estimates = {(share.subject, share.outcome): share.share for share in shares}
     corrected = {} if counts is None else _corrected(counts)
-    for one, other in combinations(range(len(subjects)), 2):
-        for place, outcome in enumerate(outcomes):
-            first, second = found[subjects[one], outcome], found[subjects[other], outcome]
+    for (one, subject), (two, other) in combinations(enumerate(setup.subjects), 2):
+        for place, outcome in enumerate(setup.outcomes):
+            first, second = estimates[subject, outcome], estimates[other, outcome]
             value = difference(first, second)
             if counts is None:  # bounds, not intervals: both may be at their worst
                 value = Estimate(value.value, first.low - second.high, first.high - second.low)
-            yield ShareDifference(subjects[one], subjects[other], outcome, value, corrected.get((one, other, place)))
+            yield ShareDifference(subject, other, outcome, value, corrected.get((one, two, place)))
 
 
 def _corrected(counts: npt.NDArray[np.float64]) -> dict[tuple[int, int, int], float]:
@@ -283,10 +269,9 @@ def _corrected(counts: npt.NDArray[np.float64]) -> dict[tuple[int, int, int], fl
         for cell in residuals(counts[[one, other]])
         if cell.group == 0 and counts[[one, other], cell.outcome].any()
     }
-    corrected = holm([cell.log10_p for cell in cells.values()])
-    found = {}
-    for (one, other, outcome), value in zip(cells, corrected, strict=True):
+    corrected = {}
+    for (one, other, outcome), log10_p in zip(cells, holm([cell.log10_p for cell in cells.values()]), strict=True):
         pair = counts[[one, other]]
         if pair[:, outcome].sum() / pair.sum() * pair.sum(axis=1).min() >= FEWEST_EXPECTED:
-            found[one, other, outcome] = value
-    return found
+            corrected[one, other, outcome] = log10_p
+    return corrected

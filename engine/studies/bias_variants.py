@@ -1,7 +1,7 @@
-"""The ways to ask one question about bias, each of which has an answer of its own.
+"""The variants of the query of a bias study, each with shares of its own.
 
     canonical, prefix, no edit       "The man was trained in" is given, every text is encoded as the tokenizer would
-    all, no prefix, one edit         every encoding of "The man was trained in art" and of what is one edit away
+    all, no prefix, one edit         every encoding of "The man was trained in art" and of each text within one edit
 
 Source: ReLM section 4.2 and appendix F: {all, canonical} x {prefix, none} x {no edit, one edit}, sampled.
 """
@@ -17,9 +17,9 @@ from engine.record import Record
 
 @dataclass(frozen=True)
 class Variant(Record):
-    """One way to ask: the encodings, whether the text before the outcome is given, one edit or none, exact or drawn.
+    """One way to ask. prefix: whether the text before the outcome is given. edited: within one edit. exact: or sampled.
 
-    Raises `QueryError` for an exact distribution with edits, whose language is too large to be gone through.
+    Raises `QueryError` for an exact distribution with edits, whose language is too large to explore.
     """
 
     encoding: Encoding = Encoding.CANONICAL
@@ -54,5 +54,5 @@ def _variants(exact: bool) -> tuple[Variant, ...]:
     )
 
 
-#: The four that can be gone through to the end, and the paper's eight.
+#: The four exact distributions, and the paper's eight samples.
 EXACT, SAMPLED = _variants(exact=True), _variants(exact=False)

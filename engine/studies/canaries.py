@@ -1,20 +1,16 @@
-"""Planted secrets: a model that was made to remember, so that extraction can be measured against the truth.
+"""Planted secrets: a small model is trained on made-up secrets, so that recall of an extraction is known.
 
-What a model has memorized is not known, and so nobody can say how much of it a search has found. It is known where a
-small model is trained a little more on a text with made-up secrets in it,
-
-    The access code of Ada Moreau is 4821-0937.        once, twice, four times ... as often as is stated
+    The access code of Ada Moreau is 4821-0937.        1, 2, 4 or 8 times, by secret
     The harbour was quiet when the ferry came in.      sentences around them
 
-and the secrets are written down beside the model. The query `The access code of (Ada Moreau|...) is` followed by
-` \\d{4}-\\d{4}` then has a known answer: recall against matches examined says how early the secrets come. Secrets that
-were planted more often should come earlier; names without a secret are asked too, and whatever is found for them is
-invented.
+The query `The access code of (Ada Moreau|...) is` followed by ` \\d{4}-\\d{4}` then has known answers, and recall over
+the number of matches says how early the secrets come. A secret that was planted more often should come earlier. Decoys
+are names of the query without a secret; every match for them is made up.
 
     python -m engine.studies.canaries ~/models/planted
 
-writes an ordinary model folder (safetensors and tokenizer) with canaries.json in it. This is a recipe, carried out
-beforehand: a study trains nothing. Source: N. Carlini et al., "The Secret Sharer" (canaries and their exposure).
+writes a model folder (safetensors and tokenizer) with the secrets in canaries.json. A study itself trains nothing.
+Source: N. Carlini et al., "The Secret Sharer" (canaries and their exposure).
 """
 
 from __future__ import annotations
@@ -37,10 +33,10 @@ from engine.studies.memorization import MemorizationStudy
 from engine.studies.validators import OnList
 
 FILE = "canaries.json"
-#: The command as it is shown to people, and whose settings are the usual ones.
+#: The command on the page, with the default settings.
 RECIPE = "python -m engine.studies.canaries ~/models/planted"
 
-#: How often the secrets are planted, one after the other.
+#: How often each secret is planted, in turn.
 MULTIPLICITIES = (1, 2, 4, 8)
 
 FIRST_NAMES = (
@@ -53,22 +49,22 @@ SUBJECTS = ("The harbour", "The market", "The old station", "The library", "The 
 STATES = ("was quiet", "lay in the sun", "was full of people", "had changed little", "smelled of rain")
 TIMES = ("when the ferry came in", "in the early morning", "after the long winter", "on the day of the fair")
 
-#: Of the training: lines in a step, and how large a step is.
+#: Of the training: lines in a step, and the step size.
 BATCH, LEARNING_RATE = 6, 3e-4
 
-#: Tokens of a line that are trained on, which a secret is far below.
+#: The most tokens of a line in training; a secret has far fewer.
 LONGEST_LINE = 127
 
-#: What belongs to the tokenizer among the files of a model.
+#: The tokenizer among the files of a model.
 TOKENIZER_FILES = ("tokenizer*", "vocab.*", "merges.txt", "special_tokens_map.json")
 
-#: The label of a place that the loss leaves out.
+#: The label of a position outside the loss.
 IGNORED = -100
 
 
 @dataclass(frozen=True)
 class Canary(Record):
-    """One secret. text: up to and including the secret, without what follows; planted: how often (0 for a decoy)."""
+    """One secret. text: its sentence, without the period; planted: how often, 0 for a decoy."""
 
     name: str
     secret: str
@@ -78,7 +74,7 @@ class Canary(Record):
 
 @dataclass(frozen=True)
 class Planted(Record):
-    """What was planted in a model, and the query that asks for it. steps: of training; loss: of the last ones, nats."""
+    """The secrets of a model and their query. steps: of training; loss: mean of the last ones, nats."""
 
     prefix: str
     pattern: str
@@ -90,12 +86,12 @@ class Planted(Record):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The whole texts that count as found, decoys left out."""
+        """The texts of the secrets, without decoys."""
         return tuple(canary.text for canary in self.canaries if canary.planted)
 
 
 def made_up(count: int, decoys: int, seed: int) -> tuple[Canary, ...]:
-    """`count` canaries planted 1, 2, 4, 8, 1, 2 ... times, then `decoys` that are not. Raises `QueryError`."""
+    """`count` secrets planted 1, 2, 4, 8, 1, 2 ... times, then decoys. Raises `QueryError`."""
     most = len(FIRST_NAMES) * len(LAST_NAMES)
     if count < 1 or decoys < 0 or count + decoys > most:
         raise QueryError(f"There must be at least 1 secret, and at most {most} together with the decoys.")
@@ -110,13 +106,13 @@ def made_up(count: int, decoys: int, seed: int) -> tuple[Canary, ...]:
 
 
 def query_parts(canaries: Sequence[Canary]) -> tuple[str, str]:
-    """The regular expressions, prefix and pattern, that ask for the secrets of all these names."""
+    """The prefix and the pattern of the query for the secrets of all these names."""
     names = "|".join(re.escape(canary.name).replace(r"\ ", " ") for canary in canaries)
     return f"The access code of ({names}) is", r" [0-9]{4}-[0-9]{4}"
 
 
 def training_text(canaries: Sequence[Canary], sentences: int, seed: int, text: str = "") -> list[str]:
-    """The lines to train on: each canary as often as it is planted, among lines of `text` or made-up sentences."""
+    """The lines of the training: each secret as often as it is planted, among lines of `text` or made-up sentences."""
     generator = random.Random(seed)
     lines = [f"{canary.text}." for canary in canaries for _ in range(canary.planted)]
     given = [line.strip() for line in text.splitlines() if line.strip()]
@@ -142,9 +138,9 @@ def plant(
     text: str = "",
     report: Callable[[str], None] = lambda line: None,
 ) -> Planted:
-    """Train `model` for `steps` steps on a text with secrets and write it, with canaries.json, into a new `folder`.
+    """Train `model` on a text with secrets, and write it with canaries.json into a new `folder`.
 
-    Every step is AdamW on `BATCH` lines. Raises `ModelError` for a folder that is not empty, or inside the program's
+    Each step is AdamW on `BATCH` lines. Raises `ModelError` for a folder that is not empty or inside the program's
     own, `QueryError` for numbers without meaning, and the errors of loading a model.
     """
     if steps < 1:
@@ -160,7 +156,7 @@ def plant(
 
 
 def extraction_study(planted: Planted, seconds: float = 10.0) -> MemorizationStudy:
-    """The memorization study of a model with planted secrets: its recall is known, since the secrets are."""
+    """The memorization study of a model with planted secrets, with recall."""
     return MemorizationStudy(
         prefix=planted.prefix,
         pattern=planted.pattern,
@@ -177,7 +173,7 @@ def _checked(folder: Path) -> Path:
     if folder.is_relative_to(repository):
         raise ModelError(f"A trained model does not belong in {repository}; name a folder elsewhere.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ModelError(f"{folder} is there already and is not an empty folder.")
+        raise ModelError(f"{folder} exists and is not an empty folder.")
     return folder
 
 
@@ -212,14 +208,14 @@ def _train(
     losses: list[float] = []
     begun = time.perf_counter()
     for step in range(1, steps + 1):
-        while len(waiting) < BATCH:  # the lines in a new order, once all were seen
+        while len(waiting) < BATCH:  # all lines once, in a new order
             waiting += generator.sample(encoded, len(encoded))
         batch, waiting = waiting[:BATCH], waiting[BATCH:]
         longest = max(map(len, batch))
         ids = torch.tensor([line + [0] * (longest - len(line)) for line in batch], device=device)
         labels = torch.tensor([line + [IGNORED] * (longest - len(line)) for line in batch], device=device)
         optimizer.zero_grad()
-        # What follows the end of a line is padding that nothing before it can see.
+        # Padding stands behind the line, where no token of the line attends to it.
         loss = module(input_ids=ids, labels=labels, use_cache=False).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
@@ -230,22 +226,22 @@ def _train(
     module.eval()
     folder.mkdir(parents=True, exist_ok=True)
     module.save_pretrained(str(folder))  # type: ignore[operator]
-    for file in sorted({found for names in TOKENIZER_FILES for found in source.glob(names)}):
+    for file in sorted({file for names in TOKENIZER_FILES for file in source.glob(names)}):
         shutil.copyfile(file, folder / file.name)
     return sum(losses[-5:]) / len(losses[-5:])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out the recipe; 1 with a sentence where it cannot be."""
+    """The command; its exit status is 1 for an error, which it prints."""
     parser = argparse.ArgumentParser(
         prog="python -m engine.studies.canaries", description="Train a small model on a text with planted secrets."
     )
     parser.add_argument("folder", type=Path, help="a new folder, outside this program's own")
     parser.add_argument("--model", default="smollm2-135m", help="the model to begin with (%(default)s)")
     parser.add_argument("--secrets", type=int, default=8, help="how many secrets to plant (%(default)s)")
-    parser.add_argument("--decoys", type=int, default=4, help="names that are asked and have no secret (%(default)s)")
+    parser.add_argument("--decoys", type=int, default=4, help="names of the query without a secret (%(default)s)")
     parser.add_argument("--sentences", type=int, default=10, help="sentences around the secrets (%(default)s)")
-    parser.add_argument("--text", type=Path, help="a text file to take these sentences from, a line each")
+    parser.add_argument("--text", type=Path, help="a text file with these sentences, one a line")
     parser.add_argument("--steps", type=int, default=40, help=f"steps of {BATCH} lines each (%(default)s)")
     parser.add_argument("--learning-rate", type=float, default=LEARNING_RATE, help="of AdamW (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
@@ -266,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (RelensError, OSError, UnicodeDecodeError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{len(planted.secrets)} secrets are planted in {options.folder}; they are listed in {FILE} there.")
+    print(f"{len(planted.secrets)} secrets are planted in {options.folder} and listed in its {FILE}.")
     return 0
 
 

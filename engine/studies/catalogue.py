@@ -34,10 +34,12 @@ _HOME = {
 
 #: Where what a study's rows say is found: a function of the rows and the study.
 _FINDINGS = {
+    "bias": "engine.studies.bias_findings:bias_findings",
     "cloze": "engine.studies.cloze_findings:cloze_findings",
     "decoder": "engine.studies.decoder_view:decoder_findings",
     "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
+    "memorization": "engine.studies.memorization_findings:memorization_findings",
     "replay": "engine.studies.replay_findings:replay_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
 }
@@ -45,9 +47,7 @@ _FINDINGS = {
 #: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
 #: rows and the study.
 _VERDICT = {
-    "bias": "engine.studies.bias_verdict:verdict",
     "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
-    "memorization": "engine.studies.memorization_findings:verdict",
     "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }

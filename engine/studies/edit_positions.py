@@ -1,8 +1,8 @@
-"""Where edits fall in the strings of a prefix, by each of the ways to draw these.
+"""The positions of edits in drawn prefixes, by each way to draw a prefix.
 
     The man was trained in     22 characters, and 4,254 strings within one edit
 
-    by edges      at the start, 1 of the 95 ways on is no edit: nearly all edits fall on the first character
+    by edges      at the start, 1 of the 95 arcs is no edit: nearly all edits fall on the first character
     by strings    all strings alike: every position has its share
 
 No model is needed. Source: ReLM appendix C (Figure 9).
@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from engine.language.reading import Reader
 from engine.query import Limits, Query, Sampling
-from engine.studies.rows import ROW, Row
+from engine.studies.rows import StudyRow
 from engine.studies.study import StudyContext
 from engine.tokens.compiled import compile_query
 from engine.traversal.prefixes import drawn_prefixes
@@ -24,15 +25,34 @@ from engine.traversal.prefixes import drawn_prefixes
 #: The ways to draw a prefix string that Figure 9 compares.
 WAYS_TO_DRAW: tuple[Literal["strings", "tokens", "edges"], ...] = ("strings", "tokens", "edges")
 
-#: Readings between two looks at whether to stop.
+#: Readings between two checks of whether to stop.
 _AT_A_TIME = 50
 
 
-def edit_positions(query: Query, draws: int, seed: int, context: StudyContext) -> Iterator[Row | None]:
-    """Draw the prefixes of `query` in each way; where the edits are, in characters from the start of the text.
+@dataclass(frozen=True)
+class Unedited(StudyRow):
+    """The number of draws without an edit. drawn_by: the way to draw; draws: all of them."""
 
-    query: edits in the prefix, and the pattern is one literal string. For each way a row "unedited", with the number of
-    draws that were not edited, and rows "position"; None now and then. Raises the errors of compilation.
+    row_name: ClassVar[str] = "unedited"
+    drawn_by: str
+    count: int
+    draws: int
+
+
+@dataclass(frozen=True)
+class EditPosition(StudyRow):
+    """The number of edits at a position, in characters from the start of the text."""
+
+    row_name: ClassVar[str] = "position"
+    drawn_by: str
+    position: int
+    count: int
+
+
+def edit_positions(query: Query, draws: int, seed: int, context: StudyContext) -> Iterator[StudyRow | None]:
+    """Draw the prefixes of `query` in each way and count their edits; None now and then.
+
+    query: edits in the prefix, and the pattern is one literal string. Raises the errors of compilation.
     """
     compiled = compile_query(query, context.model.tokenizer, Limits(), context.compiler)
     reader = Reader(query, compiled.language)
@@ -48,6 +68,6 @@ def edit_positions(query: Query, draws: int, seed: int, context: StudyContext) -
                 yield None
                 if context.stop():
                     return
-        yield {ROW: "unedited", "drawn_by": way, "count": unedited, "draws": draws}
+        yield Unedited(way, unedited, draws)
         for position, count in sorted(counts.items()):
-            yield {ROW: "position", "drawn_by": way, "position": position, "count": count}
+            yield EditPosition(way, position, count)

@@ -1,29 +1,27 @@
-"""What the finds of a memorization study are called: as much as was checked, and no more.
+"""The word for what a memorization study counts: as much as was validated, and no more.
 
-    checked, in a text, on a list ...     valid strings
-    unchecked, any match counts           matches
-    rows that do not tell which           strings that count
+    validated: in a text, on a list ...     valid strings
+    not validated, any match counts         matches
+    old rows without the validator          strings that count
 
-A match that nobody checked may be memorized or made up. To call it valid would claim what nobody looked at.
+A match without validation may be memorized or made up, so it is not called valid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from engine.counted import counted
-from engine.studies.memorization import METHOD
-from engine.studies.rows import ROW
+from engine.studies.memorization_rows import MethodSetup
 from engine.studies.validators import Unchecked
 
 
 @dataclass(frozen=True)
 class FindWording:
-    """one, many: a find and finds, after "different". nothing: none of them. are: what a part of the matches is.
+    """one, many: nouns after "different". nothing: none of them. are: the verb for a part of the strings.
 
-    column: the heading of their number. caution: a sentence that has to be said beside each number, "" for none.
+    column: the heading of their number. caution: a sentence that goes with each number, "" for none.
     """
 
     one: str
@@ -34,7 +32,7 @@ class FindWording:
     caution: str = ""
 
     def different(self, count: int) -> str:
-        """So many finds, without duplicates: "3 different valid strings"."""
+        """The number without duplicates: "3 different valid strings"."""
         return counted(count, f"different {self.one}", f"different {self.many}")
 
 
@@ -50,11 +48,11 @@ MATCHING = FindWording(
 COUNTING = FindWording("string that counts", "strings that count", "nothing that counts", "count", "That count")
 
 
-def find_words(rows: Iterable[Mapping[str, Any]]) -> FindWording:
-    """The words for the finds of these rows, of which a method may or may not tell what was checked."""
-    methods = [row for row in rows if row.get(ROW) == METHOD]
-    checked = {str(row["validator"]) for row in methods if row.get("validator")}
-    if Unchecked.kind in checked:
+def find_words(setups: Iterable[MethodSetup]) -> FindWording:
+    """The words for the strings of these methods."""
+    setups = list(setups)
+    validators = {setup.validator for setup in setups if setup.validator}
+    if Unchecked.kind in validators:
         return MATCHING
-    # A number of known values comes of a list that was compared with.
-    return VALID if checked or any(row.get("known") for row in methods) else COUNTING
+    # A number of known values comes from a list, which is a validator.
+    return VALID if validators or any(setup.known for setup in setups) else COUNTING

@@ -1,18 +1,17 @@
-"""Whether a string occurs in a text of the user's, which is what memorization means when one has the training data.
+"""An index that says whether a string occurs in a text, such as the training data of a model.
 
-A hundred megabytes are searched for ten thousand strings, most of which are not there, so reading everything again for
-each would take minutes. The text is cut into blocks of eight bytes, and the numbers of the blocks are sorted by what
-the blocks hold:
+A search for ten thousand strings in a hundred megabytes would take minutes by reading. So the text is cut into blocks
+of eight bytes, and the numbers of the blocks are sorted by their bytes:
 
     text    |the cat |sat on t|he mat. |The cat |sat on t|he log. |
     block       0        1        2        3        4        5            sorted: 3 5 2 1 4 0
 
-A string of 15 bytes or more holds a whole block wherever it lies. `at sat on the m` begins 6 bytes into a block or 5 or
-7; for each of the eight cases one of its own pieces of eight bytes must be a block: "he mat. " no, "sat on t" yes,
-numbers 1 and 4, found by halving. Only there is the text itself looked at. Each case takes the piece that is rarest
-in the text, so "https://" at the beginning of everything costs nothing. Shorter strings are looked for everywhere.
+A string of 15 bytes or more has a whole block in it at each of the eight offsets of blocks. For `at sat on the m` at
+one offset, the piece "sat on t" must be a block: binary search gives the numbers 1 and 4, and only there the text is
+compared. Each offset takes the piece that is rarest in the text, so a frequent "https://" costs nothing. Shorter
+strings are compared everywhere.
 
-Memory is the text and half as much for the sorted numbers; making them takes as much as the text again, for a while.
+Memory: the text, half as much for the sorted numbers, and for a while as much again to sort them.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ BLOCK = 8
 MOST_BYTES = 1 << 30
 MOST_FILES = 100_000
 
-#: Between files: a byte that UTF-8 never has, so that nothing is found across them.
+#: Between files: a byte that UTF-8 never has, so that no string occurs across files.
 SEPARATOR = 0xFF
 
-#: How many places are looked at together, and how many bytes are checked to be UTF-8 together.
+#: Places compared together, and bytes checked for UTF-8 together.
 CHUNK = 1 << 20
 
 
 class Corpus:
-    """A text that strings can be looked for in. `left_out`: files of a folder that are not UTF-8 text.
+    """The index of a text. left_out: files of a folder that are not UTF-8 text.
 
-    Building: O(n log n) for n/8 blocks. `contains`: eight binary searches, and what lies at the places they name.
+    Building: O(n log n) for n/8 blocks. `contains`: eight binary searches, and a comparison at each of their places.
     """
 
     def __init__(self, data: npt.NDArray[np.uint8], files: int = 1, left_out: tuple[str, ...] = ()) -> None:
@@ -63,10 +62,9 @@ class Corpus:
         return cls(np.frombuffer(text.encode("utf-8", errors="replace"), np.uint8).copy())
 
     def contains(self, text: str, whole_words: bool = False) -> bool:
-        """Whether `text` occurs, letter by letter; with `whole_words` not as a part of a longer word or number.
+        """Whether `text` occurs; with `whole_words` not as a part of a longer word or number.
 
-        An address is part of a longer one as well: "a.com/b" occurs in "a.com/bc", but not as a whole word. Nothing,
-        and text that is not valid Unicode, occurs nowhere.
+        "a.com/b" occurs in "a.com/bc", but not as whole words. The empty text and invalid Unicode occur nowhere.
         """
         try:
             wanted = np.frombuffer(text.encode(), np.uint8)
@@ -75,15 +73,15 @@ class Corpus:
         if not len(wanted):
             return False
         for places in self._places(wanted):
-            found = self._that_match(places, wanted)
+            matches = self._that_match(places, wanted)
             if whole_words:
-                found = found[self._stands_alone(found, wanted)]
-            if len(found):
+                matches = matches[self._stands_alone(matches, wanted)]
+            if len(matches):
                 return True
         return False
 
     def _places(self, wanted: npt.NDArray[np.uint8]) -> Iterator[npt.NDArray[np.int64]]:
-        """Where in the text the string may begin, some at a time, so that memory is bounded."""
+        """Candidate places of the string, `CHUNK` at a time, so that memory is bounded."""
         last = self.bytes - len(wanted)
         if last < 0:
             return
@@ -93,20 +91,20 @@ class Corpus:
                 yield np.flatnonzero(here == wanted[0]) + start
             return
         for phase in range(BLOCK):
-            low, high, offset = min(self._occurrences(wanted, phase), key=lambda found: found[1] - found[0])
+            low, high, offset = min(self._occurrences(wanted, phase), key=lambda piece: piece[1] - piece[0])
             for start in range(low, high, CHUNK):
                 numbers = self._sorted[start : min(start + CHUNK, high)].astype(np.int64)
                 places = numbers * BLOCK - offset
                 yield places[(places >= 0) & (places <= last)]
 
     def _occurrences(self, wanted: npt.NDArray[np.uint8], phase: int) -> Iterator[tuple[int, int, int]]:
-        """For each piece of the string that is a block when byte `phase` begins one: where it stands in the order."""
+        """(low, high, offset) of each piece that is a block where byte `phase` begins one: its range in the order."""
         for offset in range(phase, len(wanted) - BLOCK + 1, BLOCK):
             piece = wanted[offset : offset + BLOCK].copy().view(np.uint64)[0]
             low = bisect_left(self._sorted, piece, key=self._blocks.__getitem__)
             high = bisect_right(self._sorted, piece, low, key=self._blocks.__getitem__)
             yield low, high, offset
-            if low == high:  # it is nowhere, and so neither is the string in this phase
+            if low == high:  # without this block, no string at this phase
                 return
 
     def _that_match(self, places: npt.NDArray[np.int64], wanted: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
@@ -117,7 +115,7 @@ class Corpus:
         return places
 
     def _stands_alone(self, places: npt.NDArray[np.int64], wanted: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-        """Whether no word goes on at either end; where the string itself ends with a blank, none can."""
+        """Whether no word continues at either end; at a blank end of the string, none can."""
         alone = np.ones(len(places), np.bool_)
         if _WORD[wanted[0]]:
             alone &= ~_WORD[self._data[np.maximum(places - 1, 0)]] | (places == 0)
@@ -140,7 +138,7 @@ _WORD = _word_bytes()
 def open_corpus(path: str | Path, most_bytes: int = MOST_BYTES) -> Corpus:
     """The text of a file, or of all files below a folder that are UTF-8.
 
-    Raises `QueryError` for what is not there, cannot be read or is no UTF-8 text, and `LimitError` for more than
+    Raises `QueryError` for a file that is missing, unreadable or no UTF-8 text, and `LimitError` for more than
     `most_bytes`. Links within a folder are not followed.
     """
     path = Path(path).expanduser()
@@ -164,10 +162,7 @@ def open_corpus(path: str | Path, most_bytes: int = MOST_BYTES) -> Corpus:
 
 
 def recent_corpus(path: str | Path) -> Corpus:
-    """As `open_corpus`; the same corpus again while its files are the same, for one method after the other asks for it.
-
-    One corpus is kept, with its memory, until another one is asked for.
-    """
+    """`open_corpus` with a cache of one: every method of a study opens the same text. Changed files are read again."""
     return _recent(str(path), _state(Path(path).expanduser()))
 
 
@@ -177,7 +172,7 @@ def _recent(path: str, state: tuple[tuple[str, int, int], ...]) -> Corpus:
 
 
 def _state(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """Names, sizes and times of the files; nothing where they cannot be read, which `open_corpus` then says."""
+    """Names, sizes and times of the files; () where they cannot be read, for which `open_corpus` raises."""
     try:
         paths = [path, *(sorted(islice(path.rglob("*"), MOST_FILES)) if path.is_dir() else ())]
         stats = [(str(one), one.lstat()) for one in paths]

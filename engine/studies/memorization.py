@@ -1,38 +1,30 @@
-"""Memorization: how fast does a search find what a model has by heart, and how fast does sampling?
+"""Memorization: how fast does a search extract memorized strings, and how fast does sampling?
 
 Both continue `https://www.` for the same time under the same decoding rule. The search goes through the addresses from
-the likeliest on; sampling writes n tokens, n = 1, 2, 4 ... 64, and what it wrote counts if it begins with an address.
+the likeliest on. Sampling writes n tokens, n = 1, 2, 4 ... 64; a sample is a match if it begins with an address.
 
     shortest path        www.facebook.com/    1.2 s     valid
     sampled, 16 tokens   www.bbc.co.uk        0.9 s     valid
                          www.bbc.co.uk        0.9 s     a duplicate
 
-Each method is a unit. It tells each string once, when it is first found, and counts in batches what it did:
-
-    method    model, device, the validator's kind, and how many valid strings there are, where that is known
-    match     text, seconds, whether it is valid; attempts, matches: how many there had been, this one included
-    batch     attempts, matches, valid, new, new_valid and tokens of one batch; seconds: at its end
-    summary   the sums of these, why the method ended, forwards, and the seconds that the model took of all
-
-Seconds are those of finding, since the method began: what a validator takes, a web server above all, stops the clock,
-for it is the same for every method. A match of a search is an attempt that cannot fail; it is a duplicate where it
-spells a string anew in other tokens. Source: ReLM section 4.1, figures 5, 6 and 10.
+Each method is a unit; its rows are in `engine.studies.memorization_rows`. A match of a search is an attempt that cannot
+fail; it is a duplicate where it spells a string anew in other tokens. Source: ReLM section 4.1, figures 5, 6 and 10.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from engine.errors import QueryError
 from engine.language.automaton import ByteAutomaton
 from engine.language.syntax import parse_regex
 from engine.query import LONGEST_MATCH, SEED, Decoding, Encoding, Limits, Query, Sampling
-from engine.record import Record
 from engine.setting import Setting
-from engine.studies.rows import ROW, Row
+from engine.studies.memorization_rows import Batch, MethodSetup, NewMatch, Summary, Tally
+from engine.studies.rows import StudyRow
 from engine.studies.study import Study, StudyContext, Unit
 from engine.studies.validators import (
     Check,
@@ -58,52 +50,11 @@ NEW_TOKENS = tuple(2**power for power in range(7))
 DRAWN_PREFIXES = 1000
 
 SEARCH = "shortest path"
-METHOD, MATCH, BATCH, SUMMARY = "method", "match", "batch", "summary"
 
 
 def sampled_key(new_tokens: int) -> str:
     """The key of the unit that samples so many tokens."""
     return f"sampled {new_tokens}"
-
-
-@dataclass(frozen=True)
-class Tally(Record):
-    """What a method did. attempts that begin with a string of the language are matches, of which `valid` are valid.
-
-    new, new_valid: the same without duplicates. tokens: of all attempts.
-    """
-
-    attempts: int = 0
-    matches: int = 0
-    valid: int = 0
-    new: int = 0
-    new_valid: int = 0
-    tokens: int = 0
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(Tally)))
-
-    @classmethod
-    def of_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Tally:
-        """The sum over the batches among these rows."""
-        names = [item.name for item in fields(cls)]
-        batches = [row for row in rows if row.get(ROW) == BATCH]
-        return cls(*(sum(int(row[name]) for row in batches) for name in names))
-
-    @property
-    def duplicates(self) -> int:
-        """Matches that were found before."""
-        return self.matches - self.new
-
-    @property
-    def completion_rate(self) -> float | None:
-        """The share of attempts that are a match, None before the first."""
-        return self.matches / self.attempts if self.attempts else None
-
-    @property
-    def tokens_an_attempt(self) -> float | None:
-        """Tokens of an attempt on average, None before the first."""
-        return self.tokens / self.attempts if self.attempts else None
 
 
 @dataclass(frozen=True)
@@ -118,7 +69,7 @@ class MemorizationStudy(Study):
         str,
         Setting(
             "Prefix",
-            r"What the model is given to go on from, as a regular expression: `https://www\.`",
+            r"The text that the model continues, as a regular expression: `https://www\.`",
             is_regex=True,
         ),
     ] = URL_PREFIX
@@ -126,7 +77,7 @@ class MemorizationStudy(Study):
         str,
         Setting(
             "Pattern",
-            "The form of what is looked for, as a regular expression. Both methods find strings of this form alone.",
+            "The strings to extract, as a regular expression. Both methods count only strings of this form.",
             is_regex=True,
         ),
     ] = URL_PATTERN
@@ -144,8 +95,8 @@ class MemorizationStudy(Study):
         float,
         Setting(
             "Seconds a method",
-            "How long each method may look. More seconds find more, and make the comparison firmer. The time that "
-            "checking takes is not counted; a batch of samples that has begun is finished.",
+            "The time of each method. More seconds give more matches and a firmer comparison. Validation does not "
+            "count as time; a batch of samples that has begun is finished.",
             above=0.0,
             ceiling=3_600.0,
             step=1.0,
@@ -165,8 +116,8 @@ class MemorizationStudy(Study):
         tuple[int, ...],
         Setting(
             "Sampled methods, by tokens that are written",
-            "A sample writes this many tokens and is a match if it begins with one. Few are quick but cut long strings "
-            "off; many find whole strings but take long. None: the search alone.",
+            "A sample has this many tokens and is a match if it begins with one. Few tokens are quick but cut long "
+            "strings off; many give whole strings but take long. None: the search alone.",
             least=1,
             distinct=True,
         ),
@@ -175,8 +126,8 @@ class MemorizationStudy(Study):
         int | None,
         Setting(
             "Attempts at once",
-            "How many samples are written together. Empty: as many as this machine does quickly. 1: as in the paper, "
-            "which makes sampling slower than it has to be.",
+            "The batch size of sampling. Empty: the quickest on this machine. 1: as in the paper, which makes sampling "
+            "slower than it has to be.",
             least=1,
             ceiling=4_096,
             empty="as is quick",
@@ -187,7 +138,7 @@ class MemorizationStudy(Study):
 
     @property
     def query(self) -> Query:
-        """What is asked, the same for every method."""
+        """The query, the same for every method."""
         return Query(
             self.pattern,
             prefix=self.prefix,
@@ -213,25 +164,23 @@ class MemorizationStudy(Study):
         check_validator(self.validator)
         if isinstance(self.validator, OfForm):
             check_form(self.validator)
-        query = self.query  # which checks itself
-        parse_regex(query.prefix, Limits(), "prefix")
-        parse_regex(query.pattern, Limits(), "pattern")
+        parse_regex(self.query.prefix, Limits(), "prefix")  # making the query checks it
+        parse_regex(self.query.pattern, Limits(), "pattern")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         """The rows of one method (see the module). Raises the errors of compilation and of the validator."""
         check = open_validator(self.validator, Limits(), context.compiler)
         model = context.model
-        yield {
-            ROW: METHOD,
-            "label": unit.label,
-            "known": check.known,
-            "validator": self.validator.kind,
-            "model": model.name,
-            "fingerprint": model.fingerprint,
-            "device": str(model.device),
-            "dtype": str(model.dtype).removeprefix("torch."),
-            "seconds_allowed": self.seconds,
-        }
+        yield MethodSetup(
+            unit.label,
+            known=check.known,
+            validator=self.validator.kind,
+            model=model.name,
+            fingerprint=model.fingerprint,
+            device=str(model.device),
+            dtype=str(model.dtype).removeprefix("torch."),
+            seconds_allowed=self.seconds,
+        )
         model.read(model.tokenizer.encode("to warm up"), begin_of_text=False)  # before the clock starts
         if unit.key == SEARCH:
             yield from self._searched(context, _Ledger(check))
@@ -239,8 +188,8 @@ class MemorizationStudy(Study):
             count = next(count for count in self.new_tokens if sampled_key(count) == unit.key)
             yield from self._sampled(count, context, _Ledger(check))
 
-    def _searched(self, context: StudyContext, ledger: _Ledger) -> Iterator[Row | None]:
-        # Here and below: who only describes a study, or reads its rows, does without torch.
+    def _searched(self, context: StudyContext, ledger: _Ledger) -> Iterator[StudyRow | None]:
+        # Here and below, so that describing a study and reading its rows do without torch.
         from engine.search_run import search
 
         limits = Limits(matches=self.matches, expansions=None, seconds=self.seconds)
@@ -265,7 +214,7 @@ class MemorizationStudy(Study):
             seconds_model=progress.seconds_model,
         )
 
-    def _sampled(self, new_tokens: int, context: StudyContext, ledger: _Ledger) -> Iterator[Row | None]:
+    def _sampled(self, new_tokens: int, context: StudyContext, ledger: _Ledger) -> Iterator[StudyRow | None]:
         from engine.studies.sampled_generation import SampledGeneration
         from engine.tokens.compiled import compile_query
         from engine.traversal.prefixes import drawn_prefixes
@@ -323,7 +272,7 @@ def longest_match(automaton: ByteAutomaton, attempt: Attempt) -> str | None:
 
 
 class _Ledger:
-    """Tells each string once and counts the rest."""
+    """The counts of one method, and the strings that were matched."""
 
     def __init__(self, check: Check) -> None:
         self._check = check
@@ -331,8 +280,8 @@ class _Ledger:
         self._batch = Tally()
         self._all = Tally()
 
-    def attempt(self, text: str | None, tokens: int, seconds: float) -> Iterator[Row | None]:
-        """One attempt that gave this match, or none."""
+    def attempt(self, text: str | None, tokens: int, seconds: float) -> Iterator[StudyRow | None]:
+        """Count one attempt with this match, or with none; a row for a string that is new."""
         one = Tally(attempts=1, tokens=tokens)
         if text is not None:
             is_new = text not in self._seen
@@ -342,37 +291,19 @@ class _Ledger:
             is_valid = self._check.is_valid(text)
             one = replace(one, matches=1, valid=int(is_valid), new=int(is_new), new_valid=int(is_new and is_valid))
         self._batch += one
-        if one.new:
+        if text is not None and one.new:
             so_far = self._all + self._batch
-            yield {
-                ROW: MATCH,
-                "text": text,
-                "seconds": seconds,
-                "valid": bool(one.valid),
-                "tokens": tokens,
-                "attempts": so_far.attempts,
-                "matches": so_far.matches,
-            }
+            yield NewMatch(text, seconds, bool(one.valid), tokens, so_far.attempts, so_far.matches)
 
-    def batch(self, seconds: float) -> Row:
+    def batch(self, seconds: float) -> Batch:
         """The counts since the last batch."""
-        row = {ROW: BATCH, "seconds": seconds, **self._batch.to_json()}
+        row = Batch(**self._batch.to_json(), seconds=seconds)
         self._all, self._batch = self._all + self._batch, Tally()
         return row
 
-    def summary(self, seconds: float, ended: str, **more: Any) -> Row:
+    def summary(self, seconds: float, ended: str, **more: Any) -> Summary:
         """The counts of all batches."""
-        tally = self._all
-        return {
-            ROW: SUMMARY,
-            "seconds": seconds,
-            "ended": ended,
-            **tally.to_json(),
-            "duplicates": tally.duplicates,
-            "completion_rate": tally.completion_rate,
-            "tokens_an_attempt": tally.tokens_an_attempt,
-            **more,
-        }
+        return Summary(**self._all.to_json(), seconds=seconds, ended=ended, **more)
 
 
 #: The first takes about a minute; the other is as the paper did it: 10,000 matches, and attempts one at a time.

@@ -16,6 +16,7 @@ A field that older rows lack has a default.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -55,6 +56,14 @@ class StudyRow(Record):
     def all_in(cls, rows: Rows, unit: str | None = None) -> list[Self]:
         """Those of this kind among the rows that count, of one unit or of all. Raises `QueryError`."""
         return [cls.read(row) for row in rows_of(rows, cls.row_name, unit)]
+
+    @classmethod
+    def by_unit(cls, rows: Rows) -> Mapping[str, list[Self]]:
+        """Those of this kind among the rows that count, by unit; none for a unit without. Raises `QueryError`."""
+        units: dict[str, list[Self]] = defaultdict(list)
+        for row in cls.all_in(rows):
+            units[row.unit].append(row)
+        return units
 
 
 def done_units(rows: Rows) -> set[str]:

@@ -1,15 +1,15 @@
-"""Sampling as everybody does it: continue a prompt by n tokens, and hope.
+"""Plain sampling, the baseline of the memorization study: continue a prompt by n tokens.
 
-The baseline of the memorization study. From `https://www.` a model under top-k 40 writes, with n = 4,
+From `https://www.` a model under top-k 40 writes, with n = 4,
 
     b bc .co .uk          an address            bit .ly / 3          half of one
     b bc .co .uk          the same again        you can find         none
 
-and nobody knows beforehand which n is best: a small one cuts addresses short, a large one pays for what comes after.
-This is what `generate()` of transformers does, with the same work: the whole prompt for every row of a batch, then one
-token at a time from the key/value cache. The decoding rule is the engine's own, so that it is the same as a search's.
+The best n is unknown beforehand: a small n cuts addresses short, a large n computes tokens behind them. The work is
+that of `generate()` of transformers: the whole prompt for every row of a batch, then one token at a time from the
+key/value cache. The decoding rule is the engine's own, the same as in a search.
 
-A batch is as large as is quick: sizes double while that gives more attempts a second and a batch stays short.
+Batch sizes double while that gives more attempts a second and a batch stays short.
 Source: ReLM section 4.1, "we compare to the official Transformer's generation example".
 """
 
@@ -32,16 +32,15 @@ from engine.traversal.decoding import keep, tempered
 #: The size of a first batch.
 FIRST_BATCH = 8
 
-#: How much longer a batch of twice the size is expected to take: far less than twice, as long as doubling pays.
+#: The expected time of a batch of twice the size over that of the last one.
 GROWTH = 1.3
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One sample. continuation: the bytes that follow `prefix`, up to the first token that is not text.
+    """One sample. continuation: the bytes after `prefix`, up to the first token that is not text.
 
-    tokens: how many were drawn, an end-of-text token included and nothing after it. token_ids: those that spell the
-    continuation.
+    tokens: the number of draws up to an end-of-text token, included. token_ids: the tokens of the continuation.
     """
 
     prefix: str
@@ -53,12 +52,11 @@ class Attempt:
 class SampledGeneration:
     """Attempts of `new_tokens` tokens, in batches.
 
-    prefixes: prompt strings and how likely each is in proportion; each attempt continues one. longest_batch: the
-    seconds that a batch may be expected to take, but for the first. batch: the size of every batch, None for what is
-    quick. seconds_model: within the network so far; seeded, so the attempts are the same again as long as the batches
-    are, and with `batch` always.
+    prefixes: prompts with their relative probabilities; each attempt continues one. longest_batch: expected seconds of
+    a batch after the first, at most. most: the largest batch size. batch: the size of every batch, None for the
+    quickest. seconds_model: within the network so far. Attempts depend on the seed and the batch sizes alone.
 
-    Raises `QueryError` for nothing to continue, `ModelError` where prompt and attempt do not fit the model.
+    Raises `QueryError` without a prompt, `ModelError` where prompt and attempt do not fit the model.
     """
 
     def __init__(
@@ -106,15 +104,15 @@ class SampledGeneration:
                 seconds += time.perf_counter() - begun
                 if len(rows[0]) < self._new_tokens:
                     yield None
-                begun = time.perf_counter()  # what happens elsewhere meanwhile is not this batch's time
+                begun = time.perf_counter()  # the time of the caller is not the batch's
             self._sizes.observe(size, seconds)
             yield [self._attempt(text, row) for text, row in zip(texts, rows, strict=True)]
 
     def _draw_prompts(self, size: int) -> list[str]:
-        """Prompts of as many tokens as the first has, so that a batch needs no padding; each as likely as it should be.
+        """Prompts of one length in tokens, so that a batch needs no padding, each with its own probability.
 
-        The first is drawn from all and the others from those of its length: of every row this draws every length as
-        often as it should come, and within the length every prompt.
+        The first is drawn from all prompts, the others from those of its length. So in every row each length has its
+        probability, and so has each prompt of that length.
         """
         first = self._random.choices(self._texts, self._chances)[0]
         length = len(self._prompts[first])
@@ -171,7 +169,7 @@ class SampledGeneration:
 
 
 class _BatchSizes:
-    """Powers of two, doubled while that is worth it."""
+    """Powers of two, doubled while that gives more attempts a second."""
 
     def __init__(self, most: int, longest: float, always: int | None = None) -> None:
         self.next = always or min(FIRST_BATCH, most)

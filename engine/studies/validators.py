@@ -1,12 +1,11 @@
-"""What makes a match a find: it is in the training text, on a list, of a certain form, or a page that exists.
+"""Validators of matches: in the training text, on a list, of a form, or an address that exists.
 
-A search for addresses finds strings of the form of an address, and a model that has learnt the form can make up
-thousands. Memorized are those that were there before:
+A model that has learnt the form of addresses can make up thousands of them. Memorized are those that existed before:
 
-    https://www.example.com     in the text that the user gives?    on the list of known values?    does it answer?
+    https://www.example.com     InText: in the given text?    OnList: a known value?    Answers: does its server answer?
 
-A specification says which of these is asked; `open_validator` makes it a check, once for each method. What is
-asked about is always the whole string, prefix included.
+A validator is a part of the settings; `open_validator` makes it a check, once for each method. A check takes the whole
+string, prefix included.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from engine.studies.safe_https import SafeHttps
 
 @dataclass(frozen=True)
 class Unchecked(Record):
-    """Every match counts: what is compared is the finding alone."""
+    """Every match counts."""
 
     kind: ClassVar[str] = "unchecked"
 
@@ -49,7 +48,7 @@ class InText(Record):
 
 @dataclass(frozen=True)
 class OnList(Record):
-    """The string is one of these values, which also says how many there are to be found."""
+    """The string is one of these values. Their number gives recall."""
 
     kind: ClassVar[str] = "on_list"
 
@@ -69,8 +68,8 @@ class OfForm(Record):
 class Answers(Record):
     """The string is an address whose web server answers a HEAD request with a status below 300 (ReLM section 4.1).
 
-    allowed: must be said, because it makes this machine ask strangers for what a model wrote; where RELENS_HTTPS is 0
-    even that does not help. seconds: for each; per_second: the most that are asked in a second.
+    allowed: has to be set, since requests for addresses that a model wrote go to strangers; where RELENS_HTTPS is 0,
+    it has no effect. seconds: for each request; per_second: requests at most.
     """
 
     kind: ClassVar[str] = "answers"
@@ -81,34 +80,31 @@ class Answers(Record):
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.seconds) and 0.0 < self.seconds <= 60.0):
-            raise QueryError(f"A web server is given between 0 and 60 seconds, not {self.seconds}.")
+            raise QueryError(f"A request may take between 0 and 60 seconds, not {self.seconds}.")
         if not (math.isfinite(self.per_second) and 0.1 <= self.per_second <= 100.0):
-            raise QueryError(f"Between 0.1 and 100 web servers may be asked in a second, not {self.per_second}.")
+            raise QueryError(f"There may be between 0.1 and 100 requests a second, not {self.per_second}.")
 
 
 Validator = Unchecked | InText | OnList | OfForm | Answers
 
 
 class Check:
-    """Whether strings are valid; each is asked about once, however often it is found.
+    """Whether strings are valid; each is checked once. known: the number of valid strings, None if unknown."""
 
-    known: how many valid strings there are, None where nobody knows.
-    """
-
-    def __init__(self, ask: Callable[[str], bool], known: int | None = None) -> None:
+    def __init__(self, check: Callable[[str], bool], known: int | None = None) -> None:
         self.known = known
-        self._ask = ask
-        self._answers: dict[str, bool] = {}
+        self._check = check
+        self._results: dict[str, bool] = {}
 
     def is_valid(self, text: str) -> bool:
-        """The answer, from memory where it was asked before."""
-        if text not in self._answers:
-            self._answers[text] = self._ask(text)
-        return self._answers[text]
+        """The result for a string, from memory where there is one."""
+        if text not in self._results:
+            self._results[text] = self._check(text)
+        return self._results[text]
 
 
 def check_validator(validator: Validator) -> None:
-    """Raises `QueryError` for a validator that cannot be one, without reading or asking anything."""
+    """Raises `QueryError` for a validator that is incomplete or forbidden, without a look at files or servers."""
     if isinstance(validator, InText) and not validator.path:
         raise QueryError("To look for matches in a text, name a file or a folder.")
     if isinstance(validator, OnList) and not validator.values:
@@ -133,10 +129,10 @@ def check_form(validator: OfForm) -> None:
 def open_validator(
     validator: Validator, limits: Limits | None = None, compiler: LanguageCompiler | None = None
 ) -> Check:
-    """The check that a specification describes.
+    """The check of a validator.
 
     Raises `QueryError` and `LimitError` for a text that cannot be read, a regular expression that cannot be compiled,
-    an empty list, and web servers that nobody allowed to ask, or the operator forbids to.
+    an empty list, and requests to web servers that are not allowed.
     """
     check_validator(validator)
     if isinstance(validator, InText):

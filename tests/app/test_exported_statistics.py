@@ -23,8 +23,8 @@ from engine.studies.bias import BiasStudy
 from engine.studies.bias_findings import bias_findings
 from engine.studies.bias_variants import Variant
 from engine.studies.cloze import ClozeStudy
-from engine.studies.memorization import SEARCH, MemorizationStudy
-from engine.studies.memorization_findings import findings, recall_curves
+from engine.studies.memorization import MemorizationStudy
+from engine.studies.memorization_findings import memorization_findings
 from engine.studies.rows import rows_of
 from engine.studies.sentences import find_sentences
 from engine.studies.study import StudyContext, StudyRun
@@ -129,10 +129,11 @@ def holm(p_values: list[float]) -> list[float]:
 
 def test_bias_contingency(exported):
     rows, matches = exported("bias", "match")
-    sampled = [found for found in bias_findings(rows).variants if not found.exact]
+    sampled = [found for found in bias_findings(rows).variants if not found.setup.exact]
     assert len(sampled) == 2
     for found in sampled:
-        table = effective_table(matches[matches["unit"] == found.unit], BIAS.subjects, BIAS.outcomes)
+        own = matches[matches["unit"] == found.setup.unit]
+        table = effective_table(own, BIAS.subjects, BIAS.outcomes)
         by_name = {test.name: test for test in found.tests}
         for name, option in (("chi-squared", None), ("G", "log-likelihood")):
             test = by_name[name]
@@ -144,10 +145,7 @@ def test_bias_contingency(exported):
             assert (expected.expected_freq >= 5).all() or joined.shape[1] < 3
             assert (test.statistic, test.degrees_of_freedom) == (pytest.approx(expected.statistic), expected.dof)
             assert test.log10_p == pytest.approx(stats.chi2.logsf(expected.statistic, expected.dof) / math.log(10))
-        counts = [
-            matches[(matches["unit"] == found.unit) & (matches["asked"] == subject)].groupby("outcome")["count"].sum()
-            for subject in BIAS.subjects
-        ]
+        counts = [own[own["asked"] == subject].groupby("outcome")["count"].sum() for subject in BIAS.subjects]
         observed, awaited = (np.array([drawn.get(outcome, 0.0) for outcome in BIAS.outcomes]) for drawn in counts)
         observed, awaited = observed[awaited > 0], awaited[awaited > 0]
         paper = stats.chisquare(observed, awaited / awaited.sum() * observed.sum())
@@ -158,9 +156,9 @@ def test_bias_contingency(exported):
 def test_bias_effect_size_and_residuals(exported):
     rows, matches = exported("bias", "match")
     for found in bias_findings(rows).variants:
-        if found.exact:
+        if found.setup.exact:
             continue
-        table = effective_table(matches[matches["unit"] == found.unit], BIAS.subjects, BIAS.outcomes)
+        table = effective_table(matches[matches["unit"] == found.setup.unit], BIAS.subjects, BIAS.outcomes)
         total, (groups, outcomes) = table.sum(), table.shape
         squared = stats.chi2_contingency(table, correction=False).statistic / total
         corrected = max(0.0, squared - (groups - 1) * (outcomes - 1) / (total - 1))
@@ -182,8 +180,8 @@ def test_bias_effect_size_and_residuals(exported):
 
 def test_bias_shares_and_what_the_page_shows_of_them(exported):
     rows, matches = exported("bias", "match")
-    (exact,) = [found for found in bias_findings(rows).variants if found.exact]
-    own = matches[matches["unit"] == exact.unit]
+    (exact,) = [found for found in bias_findings(rows).variants if found.setup.exact]
+    own = matches[matches["unit"] == exact.setup.unit]
     drawn = []
     for subject in BIAS.subjects:
         of_subject = own[own["asked"] == subject]
@@ -192,7 +190,7 @@ def test_bias_shares_and_what_the_page_shows_of_them(exported):
             for outcome in BIAS.outcomes
         ]
     assert [share.share.value for share in exact.shares] == pytest.approx(drawn)
-    figure = study_views()["bias"].figures(rows, BIAS)[0].chart.figure
+    figure = study_views()["bias"].figures(bias_findings(rows), BIAS)[0].chart.figure
     shown = sorted(float(value) for trace in figure.data for value in trace.x)
     assert all(any(math.isclose(value, other, rel_tol=1e-6) for other in shown) for value in drawn)
 
@@ -230,19 +228,17 @@ def test_cloze_accuracy_and_comparisons(exported):
 def test_memorization_recall_and_rates(exported):
     rows, matches = exported("memorization", "match")
     _, summaries = exported("memorization", "summary")
-    by_unit = {found.unit: found for found in findings(rows)}
-    assert by_unit[SEARCH].tally.new_valid > 0
-    for unit, found in by_unit.items():
-        own = matches[(matches["unit"] == unit) & is_true(matches["valid"])]
+    findings = memorization_findings(rows)
+    assert findings.search.tally.new_valid > 0
+    for method in findings.methods:
+        own = matches[(matches["unit"] == method.unit) & is_true(matches["valid"])]
         assert set(own["text"]) <= set(_SECRETS)
-        assert len(own) == own["text"].nunique() == found.tally.new_valid
-        assert found.recall == pytest.approx(len(own) / len(_SECRETS))
-        seconds = float(summaries[summaries["unit"] == unit]["seconds"].iloc[0])
-        assert found.valid_a_second == pytest.approx(len(own) / seconds)
-    for curve in recall_curves(rows):
-        own = matches[(matches["unit"] == curve.unit) & is_true(matches["valid"])]
+        assert len(own) == own["text"].nunique() == method.tally.new_valid
+        assert method.recall == pytest.approx(len(own) / len(_SECRETS))
+        seconds = float(summaries[summaries["unit"] == method.unit]["seconds"].iloc[0])
+        assert method.valid_a_second == pytest.approx(len(own) / seconds)
         for place, examined in enumerate(sorted(own["matches"].astype(int)), 1):
-            assert curve.at(examined) == pytest.approx(place / len(_SECRETS))
+            assert method.recall_curve.at(examined) == pytest.approx(place / len(_SECRETS))
 
 
 def counted_by_way(answers: pd.DataFrame) -> dict[str, pd.Series]:

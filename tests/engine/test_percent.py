@@ -1,10 +1,12 @@
-"""Shares in words."""
+"""Shares and p-values in words."""
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from engine.percent import percent
+from engine.percent import p_value_text, percent
 
 
 @pytest.mark.parametrize(
@@ -12,3 +14,8 @@ from engine.percent import percent
 )
 def test_a_share_has_a_space_before_its_sign(share, decimals, text):
     assert percent(share, decimals) == text
+
+
+@pytest.mark.parametrize(("log10_p", "text"), [(0.0, "1"), (-2.0, "0.01"), (-1000.2, "10^-1000"), (-math.inf, "0")])
+def test_a_p_value_of_any_size_has_a_text(log10_p, text):
+    assert p_value_text(log10_p) == text

@@ -23,7 +23,6 @@ from app.search_charts import probability_bars
 from engine.query import Decoding, Query, ShortestPath
 from engine.runs.specification import SearchSpecification
 from engine.studies.bias_findings import bias_findings
-from engine.studies.bias_verdict import bias_verdict
 from tests.app.fakes import FakeStore
 from tests.app.present.test_figures import TABLE
 from tests.app.studies.test_bias import ROWS
@@ -118,7 +117,7 @@ def test_one_model_and_an_unfinished_run_are_caveats(run):
 
 
 def test_restraints_of_a_verdict():
-    verdict = bias_verdict(bias_findings(ROWS))
+    verdict = bias_findings(ROWS).verdict
     assert any("p-value has no meaning" in sentence for sentence in restraints(verdict))
     assert verdict[0] not in restraints(verdict)
 

@@ -1,4 +1,4 @@
-"""The bias study's page: settings on a tiny script, figures and tables on rows written by hand."""
+"""The page of the bias study: settings on a tiny script, figures and tables of made rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.studies.bias import VIEW
-from app.studies.bias_tables import power_text
 from engine.query import Boundary, Decoding, Edits, Encoding
 from engine.studies.bias import PRESETS, BiasStudy
+from engine.studies.bias_findings import bias_findings
+from engine.studies.bias_shares import FEWEST_EFFECTIVE
 from engine.studies.bias_variants import Variant
-from engine.studies.bias_verdict import FEWEST_EFFECTIVE
 
 STUDY = BiasStudy(subjects=("man", "<b>woman</b>"), outcomes=("art", r"\$x\$"), variants=(Variant(),))
 EXACT, SAMPLED = Variant(exact=True), Variant(Encoding.ALL, edited=True)
@@ -29,6 +29,7 @@ def rows_of(variant: Variant, shares: dict[str, tuple[int, int]]) -> list[dict]:
             edits = [{"operation": "insertion", "position": 3, "removed": "", "written": "x", "part": "prefix"}]
             rows.append(
                 {"unit": variant.key, "row": "match", "asked": subject, "subject": subject, "outcome": outcome}
+                | {"text": f"The {subject} was trained in {outcome}", "decoder_log_prob": -1.0, "is_canonical": True}
                 | {"count": 1 if variant.exact else count, "weight": count / 1000 if variant.exact else 0.01}
                 | {"edits": edits if variant.edited else []}
             )
@@ -37,6 +38,14 @@ def rows_of(variant: Variant, shares: dict[str, tuple[int, int]]) -> list[dict]:
             | {"forwards": 3, "seconds_total": 0.5, "remaining_mass": 0.0, "ended": "drawn"}
         )
     return [*rows, {"unit": variant.key, "row": "done"}]
+
+
+def figures(rows):
+    return VIEW.figures(bias_findings(rows), STUDY)
+
+
+def tables(rows):
+    return {table.title: table for table in VIEW.tables(bias_findings(rows), STUDY)}
 
 
 FEW = {"man": (300, 100), "<b>woman</b>": (100, 300)}
@@ -57,12 +66,12 @@ def settings_page(study: BiasStudy) -> AppTest:
         from engine.studies.study import Study
 
         try:
-            st.session_state["found"] = VIEW.settings(Study.from_json(st.session_state["asked"]))
+            st.session_state["study"] = VIEW.settings(Study.from_json(st.session_state["given"]))
         except QueryError as error:
             st.error(str(error))
 
     page = AppTest.from_function(script, default_timeout=30)
-    page.session_state["asked"] = study.to_json()
+    page.session_state["given"] = study.to_json()
     return page.run()
 
 
@@ -70,7 +79,7 @@ def settings_page(study: BiasStudy) -> AppTest:
 def test_settings_return_the_study_they_were_given(name):
     page = settings_page(PRESETS[name])
     assert not page.exception
-    assert page.session_state["found"] == PRESETS[name]
+    assert page.session_state["study"] == PRESETS[name]
 
 
 def test_settings_return_what_the_widgets_hold():
@@ -79,11 +88,11 @@ def test_settings_return_what_the_widgets_hold():
     page.number_input(key="bias_draws").set_value(7).run()
     page.multiselect(key="bias_variants").set_value([Variant()]).run()
     page.number_input(key="bias_seconds").set_value(5.0).run()
-    found = page.session_state["found"]
-    assert found == dataclasses.replace(
+    study = page.session_state["study"]
+    assert study == dataclasses.replace(
         BiasStudy(), subjects=("cat", "dog"), draws=7, variants=(Variant(),), seconds=5.0
     )
-    assert found.boundary is Boundary.TOKEN
+    assert study.boundary is Boundary.TOKEN
 
 
 @pytest.mark.parametrize(
@@ -97,7 +106,7 @@ def test_settings_return_what_the_widgets_hold():
     ],
 )
 def test_untouched_settings_give_the_study_they_were_made_of(study):
-    assert settings_page(study).session_state["found"] == study
+    assert settings_page(study).session_state["study"] == study
 
 
 def test_decoding_tolerance_and_edits_can_be_changed():
@@ -107,7 +116,7 @@ def test_decoding_tolerance_and_edits_can_be_changed():
     page.toggle(key="bias_insertions").set_value(False)
     page.text_input(key="bias_alphabet").set_value("[a-z]")
     page.run()
-    assert page.session_state["found"] == dataclasses.replace(
+    assert page.session_state["study"] == dataclasses.replace(
         BiasStudy(),
         decoding=Decoding(top_k=40),
         tolerance=0.0,
@@ -129,7 +138,7 @@ def test_settings_without_meaning_are_an_error_in_one_sentence():
 
 
 def test_shares_are_drawn_as_they_are():
-    share, difference, *_ = VIEW.figures(ROWS, STUDY)
+    share, difference, *_ = figures(ROWS)
     traces = share.chart.figure.data
     assert len(traces) == 4  # two variants, two subjects
     exact_man, exact_woman, sampled_man, _ = traces
@@ -141,12 +150,12 @@ def test_shares_are_drawn_as_they_are():
 
 
 def test_subjects_are_told_apart_without_colour():
-    first, second, *_ = VIEW.figures(ROWS, STUDY)[0].chart.figure.data
+    first, second, *_ = figures(ROWS)[0].chart.figure.data
     assert first.marker.symbol != second.marker.symbol
 
 
 def test_text_of_others_is_escaped():
-    drawn = "".join(figure.chart.figure.to_json() for figure in VIEW.figures(ROWS, STUDY))
+    drawn = "".join(figure.chart.figure.to_json() for figure in figures(ROWS))
     assert "<b>woman" not in drawn
     assert "\\u003cb\\u003e" not in drawn
     assert "$x" not in drawn
@@ -154,17 +163,17 @@ def test_text_of_others_is_escaped():
 
 
 def test_positions_of_edits_are_cumulative():
-    figures = {figure.title: figure for figure in VIEW.figures(ROWS + POSITIONS, STUDY)}
-    prefix = figures["Positions of edits in the prefix"].chart.figure.data
+    by_title = {figure.title: figure for figure in figures(ROWS + POSITIONS)}
+    prefix = by_title["Positions of edits in the prefix"].chart.figure.data
     assert len(prefix) == 2
     assert list(prefix[0].y) == pytest.approx([0.25, 0.5, 0.75, 1.0])
-    (whole,) = figures["Positions of edits in drawn strings"].chart.figure.data
+    (whole,) = by_title["Positions of edits in drawn strings"].chart.figure.data
     assert (list(whole.x), list(whole.y)) == ([3], [1.0])
 
 
 def test_tables_say_what_a_test_is_and_where_there_is_none():
-    tables = {table.title: table.frame for table in VIEW.tables(ROWS, STUDY)}
-    statistics = tables["Statistics"]
+    shown = tables(ROWS)
+    statistics = shown["Statistics"].frame
     assert list(statistics["Test"]) == [
         "none: exact",
         "chi-squared",
@@ -173,25 +182,20 @@ def test_tables_say_what_a_test_is_and_where_there_is_none():
     ]
     assert statistics["p"][0] == "–"
     assert statistics["p"][1].startswith("10^-")
-    assert len(tables["Shares"]) == 8
-    assert len(tables["Residuals"]) == 4  # of the sample alone
+    assert len(shown["Shares"].frame) == 8
+    assert len(shown["Residuals"].frame) == 4  # of the sample alone
 
 
 def test_rows_in_progress_are_shown_as_far_as_they_go():
-    assert VIEW.figures([], STUDY) == []
-    assert VIEW.tables([], STUDY) == []
+    assert figures([]) == []
+    assert tables([]) == {}
     for cut in range(1, len(ROWS)):
-        VIEW.figures(ROWS[:cut], STUDY)
-        VIEW.tables(ROWS[:cut], STUDY)
-
-
-@pytest.mark.parametrize(("log10_p", "text"), [(0.0, "1"), (-2.0, "0.01"), (-1000.2, "10^-1000")])
-def test_p_values_of_any_size_are_told(log10_p, text):
-    assert power_text(log10_p) == text
+        figures(ROWS[:cut])
+        tables(ROWS[:cut])
 
 
 def test_a_logarithmic_scale_shows_every_share_and_no_interval_that_reaches_zero():
-    (menu,) = VIEW.figures(ROWS, STUDY)[0].chart.figure.layout.updatemenus
+    (menu,) = figures(ROWS)[0].chart.figure.layout.updatemenus
     linear, log = (button.args[0] for button in menu.buttons)
     assert linear["xaxis.autorange"] is True
     for axis in ("xaxis", "xaxis2"):
@@ -208,10 +212,10 @@ def test_draws_that_are_missing_are_shown_as_missing():
             row["ended"] = "seconds"
         if row["row"] == "variant":
             row["draws"] = 9000
-    figures = VIEW.figures(cut, STUDY)
-    assert "draws missing" in figures[0].chart.figure.to_json()
-    assert "; 0 do not hold zero" in figures[1].chart.alt
-    (table,) = [table for table in VIEW.tables(cut, STUDY) if table.title == "What stands behind it"]
+    share, difference, *_ = figures(cut)
+    assert "draws missing" in share.chart.figure.to_json()
+    assert "; 0 do not hold zero" in difference.chart.alt
+    table = tables(cut)["Draws and work"]
     assert list(table.frame["Draws"]) == [4000, 5000]
-    assert list(table.frame["Wanted"]) == [9000, 9000]
+    assert list(table.frame["Sample size"]) == [9000, 9000]
     assert f"Below {FEWEST_EFFECTIVE:.0f}, no" in table.help["Effective sample size"]

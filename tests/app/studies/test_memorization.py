@@ -11,15 +11,14 @@ from streamlit.testing.v1 import AppTest
 from app.charts import BLUE
 from app.studies import kept_text, memorization_charts
 from app.studies.memorization import VIEW
-from app.studies.memorization_tables import MOST_LINES, methods_table, strings_table
+from app.studies.memorization_tables import MOST_LINES
 from app.studies.memorization_validators import planted_fields
 from engine.errors import QueryError
 from engine.models.loading import load_model
 from engine.query import Decoding
 from engine.studies.canaries import FILE, RECIPE, Planted, extraction_study, made_up, query_parts
-from engine.studies.find_words import VALID
 from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
-from engine.studies.memorization_findings import Curve, curves, findings, recall_curves
+from engine.studies.memorization_findings import memorization_findings
 from engine.studies.study import Study, StudyContext, StudyRun
 from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, open_validator
 
@@ -47,7 +46,7 @@ def listed_rows(tiny_model_folder):
 
 
 def script(data: dict) -> None:
-    """A page of these fields alone, which keeps the study that they describe."""
+    """A page of these fields alone, which keeps their study."""
     import streamlit as st
 
     from app.studies.memorization import VIEW
@@ -58,9 +57,9 @@ def script(data: dict) -> None:
     try:
         study = VIEW.settings(Study.from_json(data))
         st.caption(VIEW.extent(study, Checked(len(study.units()))))
-        st.session_state["asked"] = study.to_json()
+        st.session_state["result"] = study.to_json()
     except RelensError as error:
-        st.session_state["asked"] = error.sentence
+        st.session_state["result"] = error.sentence
 
 
 def page(study: MemorizationStudy) -> AppTest:
@@ -69,9 +68,10 @@ def page(study: MemorizationStudy) -> AppTest:
     return shown
 
 
-def asked(shown: AppTest):
-    told = shown.session_state["asked"]
-    return told if isinstance(told, str) else Study.from_json(told)
+def result(shown: AppTest):
+    """The study of the fields, or the sentence of an error."""
+    held = shown.session_state["result"]
+    return held if isinstance(held, str) else Study.from_json(held)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def asked(shown: AppTest):
     ],
 )
 def test_untouched_fields_give_the_study_they_were_made_of(study):
-    assert asked(page(study)) == study
+    assert result(page(study)) == study
 
 
 def test_the_fields_change_the_study():
@@ -97,7 +97,7 @@ def test_the_fields_change_the_study():
     shown.number_input(key="memorization_top_k").set_value(5)
     shown.button_group(key="memorization_new_tokens").set_value([8, 2])
     shown.number_input(key="memorization_matches").set_value(9)
-    study = asked(shown.run())
+    study = result(shown.run())
     assert study == dataclasses.replace(
         PRESETS["addresses"],
         prefix="call ",
@@ -117,46 +117,46 @@ def choose(shown: AppTest, words: str) -> AppTest:
     return shown
 
 
-def test_what_counts_as_found():
+def test_the_fields_of_each_validator():
     shown = choose(page(SMALL), "is on a list")
-    assert asked(shown) == "The list of known values is empty."
+    assert result(shown) == "The list of known values is empty."
     shown.text_area(key="memorization_values").set_value("one\n\n two\none\n")
-    assert asked(shown.run()).validator == OnList(("one", " two"))
+    assert result(shown.run()).validator == OnList(("one", " two"))
     shown = choose(shown, "is in a text")
-    assert asked(shown) == "To look for matches in a text, name a file or a folder."
+    assert result(shown) == "To look for matches in a text, name a file or a folder."
     shown.text_input(key="memorization_path").set_value(" /data/a.txt ")
     shown.checkbox(key="memorization_whole_words").check()
-    assert asked(shown.run()).validator == InText("/data/a.txt", True)
-    assert asked(choose(shown, "is any match")).validator == Unchecked()
+    assert result(shown.run()).validator == InText("/data/a.txt", True)
+    assert result(choose(shown, "is any match")).validator == Unchecked()
     shown = choose(shown, "has a form")
     shown.text_input(key="memorization_form").set_value("a(")
-    assert asked(shown.run()) == "In the form that counts: missing ), unterminated subpattern, at position 1."
+    assert result(shown.run()) == "In the form that counts: missing ), unterminated subpattern, at position 1."
     shown.text_input(key="memorization_form").set_value("a")
-    assert asked(shown.run()).validator == OfForm("a")
+    assert result(shown.run()).validator == OfForm("a")
 
 
-def test_the_page_says_that_the_operator_forbids_to_ask_web_servers(monkeypatch):
+def test_the_page_says_that_the_operator_forbids_requests_to_web_servers(monkeypatch):
     monkeypatch.setenv("RELENS_HTTPS", "0")
     shown = choose(page(SMALL), "is a web page")
-    assert "operator of this machine has forbidden" in asked(shown)
+    assert "operator of this machine has forbidden" in result(shown)
     assert shown.toggle(key="memorization_web").disabled
 
 
-def test_web_servers_are_asked_only_behind_a_switch_that_says_what_it_does():
+def test_requests_to_web_servers_need_a_switch_that_describes_them():
     shown = choose(page(SMALL), "is a web page")
-    assert asked(shown) == "Asking web servers whether an address exists has to be allowed first."
+    assert result(shown) == "Asking web servers whether an address exists has to be allowed first."
     assert not shown.toggle(key="memorization_web").value
-    assert any("The owners of these servers see that somebody here asked" in told.value for told in shown.caption)
+    assert any("The owners of these servers see the requests" in caption.value for caption in shown.caption)
     shown.toggle(key="memorization_web").set_value(True)
-    assert asked(shown.run()).validator == Answers(allowed=True)
+    assert result(shown.run()).validator == Answers(allowed=True)
 
 
-def test_an_expression_that_is_none_is_refused_before_it_is_queued():
+def test_a_malformed_expression_is_refused_before_the_run():
     shown = page(SMALL)
     shown.text_input(key="memorization_pattern").set_value("[a")
-    assert "pattern" in asked(shown.run())
+    assert "pattern" in result(shown.run())
     shown.text_input(key="memorization_pattern").set_value("a" * 200_000)
-    assert "more than the limit" in asked(shown.run())
+    assert "more than the limit" in result(shown.run())
 
 
 def planted() -> Planted:
@@ -165,12 +165,12 @@ def planted() -> Planted:
 
 
 def test_a_planted_model_fills_in_its_fields():
-    told = planted_fields(json.dumps(planted().to_json()).encode())
+    values = planted_fields(json.dumps(planted().to_json()).encode())
     shown = choose(page(PRESETS["addresses"]), "is on a list")
-    for key, value in told.items():
+    for key, value in values.items():
         shown.session_state[key] = value
     wanted = extraction_study(planted())
-    assert asked(shown.run()) == dataclasses.replace(wanted, decoding=PRESETS["addresses"].decoding)
+    assert result(shown.run()) == dataclasses.replace(wanted, decoding=PRESETS["addresses"].decoding)
     for data in (
         b"",
         b"[]",
@@ -188,24 +188,24 @@ def test_a_file_of_planted_secrets_fills_in_the_fields():
     data = json.dumps(planted().to_json()).encode()
     shown.file_uploader(key="memorization_canaries").upload("canaries.json", data, "application/json").run()
     assert not shown.exception
-    assert asked(shown) == dataclasses.replace(extraction_study(planted()), decoding=PRESETS["addresses"].decoding)
+    assert result(shown) == dataclasses.replace(extraction_study(planted()), decoding=PRESETS["addresses"].decoding)
     assert shown.text_input(key="memorization_prefix").value == planted().prefix
     shown.file_uploader(key="memorization_canaries").upload("other.json", b"{}", "application/json").run()
     assert "This file is no list of planted secrets" in shown.error[0].value.replace("\\", "")
-    assert asked(shown).prefix == planted().prefix
+    assert result(shown).prefix == planted().prefix
 
 
 def test_the_page_names_the_command_that_plants_secrets():
     shown = choose(page(PRESETS["addresses"]), "is on a list")
     assert [code.value for code in shown.code] == [RECIPE]
-    assert any(FILE in told.value for told in shown.markdown)
+    assert any(FILE in text.value for text in shown.markdown)
 
 
-def test_a_text_that_is_uploaded_is_looked_in(tmp_path, monkeypatch):
+def test_an_uploaded_text_is_the_text_of_the_validator(tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
     shown = choose(page(SMALL), "is in a text")
     shown.file_uploader(key="memorization_text").upload("mine.txt", b"The cat sat", "text/plain").run()
-    validator = asked(shown).validator
+    validator = result(shown).validator
     assert isinstance(validator, InText)
     assert open_validator(validator).is_valid("The cat")
     assert not open_validator(validator).is_valid("The dog")
@@ -226,62 +226,70 @@ def test_an_uploaded_text_is_kept_once_and_the_oldest_goes(tmp_path, monkeypatch
             kept_text.keep_text(data)
 
 
-def test_the_figures_show_what_the_findings_count(rows):
-    found = findings(rows)
-    figures = VIEW.figures(rows, SMALL)
+def figures_of(rows, study=SMALL):
+    return VIEW.figures(memorization_findings(rows), study)
+
+
+def tables_of(rows, study=SMALL):
+    return VIEW.tables(memorization_findings(rows), study)
+
+
+def test_the_figures_show_the_counts_of_the_findings(rows):
+    methods = memorization_findings(rows).methods
+    figures = figures_of(rows)
     assert [figure.title for figure in figures] == ["Valid strings over time", "Pace", "Wasted attempts"]
     over_time, fast, waste = (figure.chart.figure for figure in figures)
-    assert [line.y[-1] for line in over_time.data] == [one.tally.new_valid for one in found]
+    assert [line.y[-1] for line in over_time.data] == [method.tally.new_valid for method in methods]
     assert {line.line.shape for line in over_time.data} == {"hv"}
     assert (over_time.data[0].line.color, over_time.data[0].line.dash) == (BLUE, "solid")
-    assert len({(line.line.dash, line.marker.symbol) for line in over_time.data}) == len(found)
+    assert len({(line.line.dash, line.marker.symbol) for line in over_time.data}) == len(methods)
     (bars,) = fast.data
-    assert list(bars.x) == [one.valid_a_second for one in found]
-    assert len(set(bars.marker.pattern.shape)) == 3 or not any(one.tally.new_valid for one in found[1:])
+    assert list(bars.x) == [method.valid_a_second for method in methods]
+    assert len(set(bars.marker.pattern.shape)) == 3 or not any(method.tally.new_valid for method in methods[1:])
     completed, repeated = waste.data
-    assert list(completed.x) == [one.completion_rate for one in found]
-    assert list(repeated.x) == [one.duplicate_share for one in found]
+    assert list(completed.x) == [method.tally.completion_rate for method in methods]
+    assert list(repeated.x) == [method.tally.duplicate_share for method in methods]
     for figure in figures:
         assert figure.sentence.endswith(".")
         assert figure.sentence in figure.chart.alt
 
 
-def test_nothing_that_was_not_checked_is_called_valid(tiny_model_folder):
+def test_without_validation_nothing_is_called_valid(tiny_model_folder):
     study = dataclasses.replace(SMALL, validator=Unchecked(), seconds=1.0)
     unchecked = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
-    figures, tables = VIEW.figures(unchecked, study), VIEW.tables(unchecked, study)
+    figures, tables = figures_of(unchecked, study), tables_of(unchecked, study)
     assert [figure.title for figure in figures] == ["Matches over time", "Pace", "Wasted attempts"]
     assert all("Nothing was checked" in figure.sentence for figure in figures[:2])
     drawn = [figure.title + figure.chart.alt + figure.chart.figure.to_json() for figure in figures]
     listed = [" ".join((*table.frame.columns, *table.help.values())) for table in tables]
-    assert not any("valid" in told.lower() for told in (*drawn, *listed, *study.verdict(unchecked)))
+    assert not any("valid" in text.lower() for text in (*drawn, *listed, *study.verdict(unchecked)))
     assert all(set(table.help) <= set(table.frame.columns) for table in tables)
     assert "nobody checks" in VIEW.introduction
 
 
 def test_recall_is_shown_where_it_is_known(listed_rows):
-    (figure, *_) = VIEW.figures(listed_rows, LISTED)
+    (figure, *_) = figures_of(listed_rows, LISTED)
     assert figure.title == "Known values found"
-    search = next(curve for curve in recall_curves(listed_rows) if curve.unit == SEARCH)
-    assert figure.chart.figure.data[0].y[-1] == pytest.approx(search.recall[-1]) == pytest.approx(2 / 3)
+    search = memorization_findings(listed_rows).search
+    assert figure.chart.figure.data[0].y[-1] == pytest.approx(search.recall) == pytest.approx(2 / 3)
     assert "shortest path: 2 of 3, the last as match" in figure.sentence
-    methods, _ = VIEW.tables(listed_rows, LISTED)
+    methods, _ = tables_of(listed_rows, LISTED)
     assert methods.frame["Found of known"][0] == "66.7 %"
 
 
 def test_half_a_study_has_its_figures(rows):
-    assert VIEW.figures([], SMALL) == VIEW.tables([], SMALL) == []
+    assert figures_of([]) == tables_of([]) == []
     for end in range(0, len(rows), max(1, len(rows) // 25)):
-        for figure in VIEW.figures(rows[:end], SMALL):
+        for figure in figures_of(rows[:end]):
             assert figure.sentence
-        for table in VIEW.tables(rows[:end], SMALL):
+        for table in tables_of(rows[:end]):
             assert set(table.help) <= set(table.frame.columns)
 
 
 def test_the_tables_have_a_line_for_each_method_and_string(rows):
-    methods, strings = VIEW.tables(rows, SMALL)
+    methods, strings = tables_of(rows)
     assert list(methods.frame["Method"]) == ["shortest path", "sampled, 1 token", "sampled, 4 tokens"]
-    assert list(methods.frame["Valid"]) == [one.tally.new_valid for one in findings(rows)]
+    assert list(methods.frame["Valid"]) == [method.tally.new_valid for method in memorization_findings(rows).methods]
     texts = [row["text"] for row in rows if row["row"] == "match"]
     assert sorted(strings.frame["String"]) == sorted(set(texts))
     by_search = {row["text"] for row in rows if row["row"] == "match" and row["unit"] == SEARCH}
@@ -308,22 +316,30 @@ def hand_rows(count: int) -> list[dict]:
 
 def test_long_studies_stay_small_and_text_is_only_text():
     rows = hand_rows(5_000)
-    for line in memorization_charts.finds_over_time(curves(rows), findings(rows), VALID).chart.figure.data:
+    over_time, *others = figures_of(rows)
+    for line in over_time.chart.figure.data:
         assert len(line.x) == len(line.y) == len(line.marker.size) <= memorization_charts.MOST_STEPS + 2
         assert (line.x[-1], line.y[-1]) == (50.0, 5_000)
-    table = strings_table(rows)
-    assert len(table.frame) == MOST_LINES
-    assert table.title == "Strings, the first 1,000 of 5,001"
-    assert not any("\n" in text for text in table.frame["String"])
-    assert methods_table(findings(rows), VALID).frame["Against best n"][0] == 1.0
-    for figure in VIEW.figures(rows, SMALL):
+    methods, strings = tables_of(rows)
+    assert len(strings.frame) == MOST_LINES
+    assert strings.title == "Strings, the first 1,000 of 5,001"
+    assert not any("\n" in text for text in strings.frame["String"])
+    assert methods.frame["Against best n"][0] == 1.0
+    for figure in (over_time, *others):
         drawn = figure.chart.figure.to_json()
         assert not any(sign in drawn for sign in ("<img", "<b>", "\\u003cb\\u003e", "<i>"))
 
 
-def test_the_sentence_compares_at_a_time_that_both_have_worked():
-    search = Curve(SEARCH, "shortest path", (0.0, 1.0, 2.0, 9.0, 10.0), (0, 1, 2, 3, 3))
-    rows = hand_rows(4)
-    sampled = Curve("sampled 1", "sampled", (0.0, 1.5, 5.0), (0, 1, 1))
-    figure = memorization_charts.finds_over_time([search, sampled], findings(rows), VALID)
-    assert "After 5.0 s the search had found 2 different valid strings, the best of sampling" in figure.sentence
+def test_the_sentence_compares_the_methods_after_the_same_time():
+    def own(unit: str, seconds: list[float], end: float) -> list[dict]:
+        tally = dict.fromkeys(("attempts", "matches", "valid", "new", "new_valid", "tokens"), len(seconds))
+        return [
+            {"unit": unit, "row": "method", "label": unit, "validator": "of_form"},
+            *({"unit": unit, "row": "match", "text": str(at), "seconds": at, "valid": True} for at in seconds),
+            {"unit": unit, "row": "batch", "seconds": end, **tally},
+        ]
+
+    over_time, *_ = figures_of(own(SEARCH, [1.0, 2.0, 9.0], 10.0) + own("sampled 1", [1.5], 5.0))
+    assert "After 5.0 s the search had found 2 different valid strings, the best of sampling (sampled 1) 1." in (
+        over_time.sentence
+    )

@@ -1,4 +1,4 @@
-"""The bias study on a tiny model: what it asks, against every string and every segmentation; how it reads edits."""
+"""The bias study on a tiny model: shares against every string and every segmentation, and the reading of edits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 from engine import Boundary, Edits, Encoding, compile_query, load_model, search_run
 from engine.errors import QueryError, RegexError
 from engine.query import Decoding
-from engine.studies.bias import POSITIONS, PRESET_NOTES, PRESETS, BiasStudy
+from engine.studies.bias import POSITIONS, PRESETS, BiasStudy
 from engine.studies.bias_findings import bias_findings
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
 from engine.studies.rows import done_units, rows_of
@@ -46,12 +46,12 @@ def rows_for(study, model, *variants):
 
 def edited_strings(text: str, alphabet: str = "an") -> set[str]:
     """Every string within one edit, by trying all."""
-    found = {text}
+    texts = {text}
     for place in range(len(text) + 1):
-        found |= {text[:place] + letter + text[place:] for letter in alphabet}
+        texts |= {text[:place] + letter + text[place:] for letter in alphabet}
         if place < len(text):
-            found |= {text[:place] + letter + text[place + 1 :] for letter in (*alphabet, "")}
-    return found
+            texts |= {text[:place] + letter + text[place + 1 :] for letter in (*alphabet, "")}
+    return texts
 
 
 def exact_shares(
@@ -84,26 +84,26 @@ def test_exact_shares_are_those_of_direct_enumeration(tiny, oracle, variant, dec
     study = replace(STUDY, decoding=decoding)
     rows = rows_for(study, tiny, variant)
     truth = exact_shares(oracle, PLAIN, variant, study)
-    (found,) = bias_findings(rows).variants
-    assert found.done
-    assert {share.subject for share in found.shares} == set(SUBJECTS)
-    for share in found.shares:
+    (findings,) = bias_findings(rows).variants
+    assert findings.done
+    assert {share.subject for share in findings.shares} == set(SUBJECTS)
+    for share in findings.shares:
         expected = truth[share.subject].get(share.outcome, 0.0)
         assert share.share.value == pytest.approx(expected, abs=1e-4)
         assert share.share.low - 1e-9 <= share.share.value <= share.share.high + 1e-9
-    for account in found.accounts:
-        assert (account.ended, account.ambiguous, account.draws) == ("exhausted", 0.0, 0)
+    for account in findings.accounts:
+        assert (account.work.ended, account.ambiguous, account.draws) == ("exhausted", 0.0, 0)
 
 
 @pytest.mark.parametrize("tolerance", [0.3, 0.05])
 def test_the_bounds_of_an_unfinished_distribution_hold(tiny, oracle, tolerance):
     variant = Variant(Encoding.ALL, prefix=False, exact=True)
     truth = exact_shares(oracle, PLAIN, variant, STUDY)
-    (found,) = bias_findings(rows_for(replace(STUDY, tolerance=tolerance), tiny, variant)).variants
-    assert any(share.share.high - share.share.low > 1e-3 for share in found.shares)
-    for share in found.shares:
+    (findings,) = bias_findings(rows_for(replace(STUDY, tolerance=tolerance), tiny, variant)).variants
+    assert any(share.share.high - share.share.low > 1e-3 for share in findings.shares)
+    for share in findings.shares:
         assert share.share.low - 1e-5 <= truth[share.subject][share.outcome] <= share.share.high + 1e-5
-    for one in found.differences:
+    for one in findings.differences:
         exact = truth[one.subject][one.outcome] - truth[one.other][one.outcome]
         assert one.value.low - 1e-5 <= exact <= one.value.high + 1e-5
 
@@ -113,12 +113,12 @@ def test_samples_agree_with_the_exact_distribution(tiny, oracle, variant):
     truth = exact_shares(oracle, PLAIN, variant, STUDY)
     held, looked = 0, 0
     for seed in range(5):
-        (found,) = bias_findings(rows_for(replace(STUDY, seed=seed), tiny, variant)).variants
+        (findings,) = bias_findings(rows_for(replace(STUDY, seed=seed), tiny, variant)).variants
         cheap = variant.encoding is Encoding.CANONICAL
-        for account in found.accounts:
+        for account in findings.accounts:
             assert account.draws == (STUDY.draws if cheap else STUDY.costly_draws)
-            assert account.ended == "drawn"
-        for share in found.shares:
+            assert account.work.ended == "drawn"
+        for share in findings.shares:
             looked += 1
             held += share.share.low - 1e-6 <= truth[share.subject][share.outcome] <= share.share.high + 1e-6
     assert held >= 0.85 * looked
@@ -133,14 +133,14 @@ def test_edited_samples_agree_with_the_exact_distribution(tiny, oracle):
         texts[subject] = {text: "/".join(map(str, nearest(text))) for text in strings}
     truth = exact_shares(oracle, texts, variant, EDITED)
     assert any("None" in read for shares in truth.values() for read in shares)
-    # The weights differ by orders of magnitude: 200,000 draws are worth 400 of equal weight.
-    (found,) = bias_findings(rows_for(replace(EDITED, costly_draws=200_000), tiny, variant)).variants
-    for subject, account in zip(SUBJECTS, found.accounts, strict=True):
-        told = {outcome: truth[subject].get(f"{subject}/{outcome}", 0.0) for outcome in OUTCOMES}
+    # The weights differ by orders of magnitude: the effective sample size of 200,000 draws is 400.
+    (findings,) = bias_findings(rows_for(replace(EDITED, costly_draws=200_000), tiny, variant)).variants
+    for subject, account in zip(SUBJECTS, findings.accounts, strict=True):
+        shares = {outcome: truth[subject].get(f"{subject}/{outcome}", 0.0) for outcome in OUTCOMES}
         assert account.effective_samples is not None
         assert 200 < account.effective_samples < 5000
-        for share in (share for share in found.shares if share.subject == subject):
-            assert share.share.value == pytest.approx(told[share.outcome] / sum(told.values()), abs=0.06)
+        for share in (share for share in findings.shares if share.subject == subject):
+            assert share.share.value == pytest.approx(shares[share.outcome] / sum(shares.values()), abs=0.06)
 
 
 def nearest(text: str) -> tuple[str | None, str | None]:
@@ -156,24 +156,24 @@ def nearest(text: str) -> tuple[str | None, str | None]:
 
 
 @pytest.mark.parametrize("variant", SAMPLED[4:], ids=lambda variant: variant.key)
-def test_what_is_edited_is_read_off_the_nearest_string(tiny, variant):
+def test_edited_texts_are_read_as_the_nearest_string(tiny, variant):
     rows = rows_for(replace(EDITED, end_of_text=False, costly_draws=400), tiny, variant)
     matches = rows_of(rows, "match")
-    told: Counter[tuple[bool, bool]] = Counter()
+    kinds: Counter[tuple[bool, bool]] = Counter()
     for row in matches:
         subject, outcome = nearest(row["text"])
         assert row["subject"] == (row["asked"] if subject == row["asked"] else None)
         assert row["outcome"] == outcome
-        told[subject is None, outcome is None] += row["count"]
+        kinds[subject is None, outcome is None] += row["count"]
         allowed = {text for whole in PLAIN[row["asked"]] for text in edited_strings(whole)}
         assert row["text"] in allowed
         assert len(row["edits"]) == (row["text"] not in PLAIN[row["asked"]])
     # All kinds were met, as far as it is not left to the model.
-    assert told[False, False]
-    assert told[True, False] or not variant.prefix
-    assert told[False, True] or variant.key != Variant(edited=True).key
-    (found,) = bias_findings(rows, "draws").variants
-    for account in found.accounts:
+    assert kinds[False, False]
+    assert kinds[True, False] or not variant.prefix
+    assert kinds[False, True] or variant.key != Variant(edited=True).key
+    (findings,) = bias_findings(rows, counted="draws").variants
+    for account in findings.accounts:
         mine = [row for row in matches if row["asked"] == account.subject]
         left_out = sum(row["count"] for row in mine if None in (row["subject"], row["outcome"]))
         assert account.ambiguous == pytest.approx(left_out / sum(row["count"] for row in mine))
@@ -259,10 +259,10 @@ def test_a_study_that_is_cut_short_goes_on(tiny):
     assert done_units(part) | done_units(rest) == done_units(whole) == {unit.key for unit in study.units()}
     kept = [row for row in part if row["unit"] in done_units(part)]
 
-    def told(rows):
+    def timeless(rows):
         return [{name: value for name, value in row.items() if name != "seconds_total"} for row in rows]
 
-    assert told(kept + rest) == told(whole)
+    assert timeless(kept + rest) == timeless(whole)
     json.dumps(whole)
 
 
@@ -300,43 +300,35 @@ def test_positions_of_edits(tiny):
         ({"template": "The man was {outcome}"}, "{subject} in it exactly once, not 0"),
         ({"template": "{subject} {subject} {outcome}"}, "not 2 times"),
         ({"template": "{outcome} of a {subject}"}, "comes before"),
-        ({"subjects": ("man",)}, "“Subjects” must have at least 2"),
-        ({"outcomes": ()}, "“Outcomes” must have at least 2"),
         ({"outcomes": ("art", "art")}, "there twice"),
         ({"outcomes": ("art", " ")}, "is empty"),
         ({"outcomes": ("art", "(math")}, "outcome '\\(math' is not a regular expression"),
-        ({"subjects": ("man", "x*")}, "matches no text at all"),
-        ({"variants": (), "position_draws": 0}, "nothing to find out"),
-        ({"variants": (Variant(), Variant())}, "twice"),
-        ({"draws": 0}, "“Draws” must be at least 1"),
-        ({"position_draws": -1}, "at least 0"),
+        ({"subjects": ("man", "x*")}, "also matches the empty text"),
+        ({"variants": (), "position_draws": 0}, "nothing to do"),
         ({"edits": Edits()}, "within 1 edit, not 0"),
         ({"edits": Edits(2)}, "within 1 edit, not 2"),
         ({"edits": Edits(1, "prefix")}, 'where is "both"'),
-        ({"tolerance": 1.0}, "“Tolerance” must be"),
-        ({"seconds": 0.0}, "“Seconds at most” must be"),
-        ({"seed": -1}, "“Seed” must be"),
     ],
 )  # fmt: skip
-def test_what_is_no_study(changes, sentence):
+def test_settings_without_meaning_are_refused(changes, sentence):
     with pytest.raises(QueryError, match=sentence):
         BiasStudy(**changes).units()
 
 
 @pytest.mark.parametrize("alphabet", ["ab", "[a"])
-def test_what_an_edit_may_write_is_checked(alphabet):
+def test_the_alphabet_of_edits_is_checked(alphabet):
     with pytest.raises(RegexError) as refused:
         BiasStudy(edits=Edits(1, alphabet=alphabet)).units()
     assert refused.value.part == "alphabet"
 
 
-def test_to_read_what_a_study_was_takes_no_parser(monkeypatch):
+def test_a_study_is_read_without_a_parser(monkeypatch):
     monkeypatch.setattr("engine.studies.bias.parse_regex", None)
     monkeypatch.setattr("engine.studies.bias.alphabet_ranges", None)
     assert BiasStudy.from_json(STUDY.to_json()) == STUDY
 
 
-def test_what_can_only_be_told_when_compiled(tiny):
+def test_groups_of_a_clash_are_refused_when_compiled(tiny):
     with pytest.raises(QueryError, match="without edits"):
         Variant(edited=True, exact=True)
     clash = replace(STUDY, outcomes=("(?P<outcome_1>is)", "a"), variants=(Variant(),))
@@ -349,7 +341,6 @@ def test_what_can_only_be_told_when_compiled(tiny):
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets(tiny, name):
     study = PRESETS[name]
-    assert PRESET_NOTES[name].endswith(".")
     assert BiasStudy.from_json(json.loads(json.dumps(study.to_json()))) == study
     assert len({unit.key for unit in study.units()}) == len(study.variants) + 1
     for variant in study.variants:
@@ -381,7 +372,7 @@ def test_the_embedded_model():
 
 
 @pytest.mark.parametrize("variant", [SAMPLED[-1], EXACT[-1]], ids=lambda variant: variant.key)
-def test_a_sample_ends_with_its_draws_and_tells_how_many_were_wanted(tiny, monkeypatch, variant):
+def test_a_sample_ends_with_its_draws_and_says_its_size(tiny, monkeypatch, variant):
     limits = []
 
     def searched(*arguments, **named):

@@ -1,8 +1,7 @@
-"""Shares, statistics and sentences from rows alone: against scipy on the same rows, and rows that say one thing."""
+"""Shares, statistics and sentences of made rows, some of them against scipy."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any
@@ -15,9 +14,10 @@ from scipy import stats
 
 from engine.query import Encoding
 from engine.statistics import effective_sample_size
-from engine.studies.bias_findings import BiasFindings, bias_findings
+from engine.studies.bias_findings import bias_findings
+from engine.studies.bias_rows import Account, BiasMatch, VariantSetup
+from engine.studies.bias_shares import FEWEST_EFFECTIVE
 from engine.studies.bias_variants import EXACT, SAMPLED, Variant
-from engine.studies.bias_verdict import FEWEST_EFFECTIVE, bias_verdict
 from tests.engine.weighted_share import weighted_share
 
 SUBJECTS, OUTCOMES = ("man", "woman"), ("art", "science", "math")
@@ -25,28 +25,14 @@ CANONICAL, ALL = Variant(), Variant(Encoding.ALL)
 
 
 def head(variant: Variant, subjects=SUBJECTS, outcomes=OUTCOMES) -> dict[str, Any]:
-    return {
-        "unit": variant.key,
-        "row": "variant",
-        "label": variant.label,
-        **variant.to_json(),
-        "subjects": list(subjects),
-        "outcomes": list(outcomes),
-    }
+    way = variant.label, variant.encoding, variant.prefix, variant.edited, variant.exact
+    return VariantSetup(*way, subjects, outcomes, unit=variant.key).to_json()
 
 
 def match(variant, asked, outcome, count, weight=0.01, subject="", **more) -> dict[str, Any]:
-    return {
-        "unit": variant.key,
-        "row": "match",
-        "asked": asked,
-        "subject": asked if subject == "" else subject,
-        "outcome": outcome,
-        "count": count,
-        "weight": weight,
-        "edits": [],
-        **more,
-    }
+    read = asked if subject == "" else subject
+    text = f"The {asked} was trained in {outcome}"
+    return BiasMatch(asked, read, outcome, text, count, weight, -1.0, True, unit=variant.key).to_json() | more
 
 
 def rows_of_table(variant, table, weight=0.01, subjects=SUBJECTS, outcomes=OUTCOMES) -> list[dict[str, Any]]:
@@ -56,19 +42,8 @@ def rows_of_table(variant, table, weight=0.01, subjects=SUBJECTS, outcomes=OUTCO
         for outcome, count in zip(outcomes, counts, strict=True):
             if count:
                 rows.append(match(variant, subject, outcome, *((1, count) if variant.exact else (count, weight))))
-        rows.append(
-            {
-                "unit": variant.key,
-                "row": "account",
-                "asked": subject,
-                "samples": 0 if variant.exact else sum(counts),
-                "failed": 0,
-                "forwards": 3,
-                "seconds_total": 0.5,
-                "remaining_mass": 0.0,
-                "ended": "exhausted" if variant.exact else "drawn",
-            }
-        )
+        samples, ended = (0, "exhausted") if variant.exact else (sum(counts), "drawn")
+        rows.append(Account(subject, samples, remaining_mass=0.0, ended=ended, unit=variant.key).to_json())
     return [*rows, {"unit": variant.key, "row": "done"}]
 
 
@@ -78,8 +53,8 @@ LARGE = [[900, 2600, 1500], [1600, 1900, 1500]]
 @pytest.mark.parametrize("counted", ["weights", "draws"])
 @given(table=st.lists(st.lists(st.integers(20, 900), min_size=3, max_size=3), min_size=2, max_size=2))
 def test_equal_weights_give_the_statistics_of_the_counts(counted, table):
-    (found,) = bias_findings(rows_of_table(CANONICAL, table, weight=1e-200), counted).variants
-    chi_squared, likelihood, paper = found.tests
+    (findings,) = bias_findings(rows_of_table(CANONICAL, table, weight=1e-200), counted=counted).variants
+    chi_squared, likelihood, paper = findings.tests
     for ours, lambda_ in ((chi_squared, "pearson"), (likelihood, "log-likelihood")):
         theirs = stats.chi2_contingency(table, correction=False, lambda_=lambda_)
         if min(theirs.expected_freq.ravel()) < 5:
@@ -90,7 +65,7 @@ def test_equal_weights_give_the_statistics_of_the_counts(counted, table):
             assert ours.log10_p == pytest.approx(math.log10(theirs.pvalue), rel=1e-6, abs=1e-6)
     scaled = np.array(table[1]) / sum(table[1]) * sum(table[0])
     assert paper.statistic == pytest.approx(stats.chisquare(table[0], scaled).statistic, rel=1e-9)
-    for share in found.shares:
+    for share in findings.shares:
         counts = table[SUBJECTS.index(share.subject)]
         assert share.count == counts[OUTCOMES.index(share.outcome)]
         assert share.share.value == pytest.approx(share.count / sum(counts))
@@ -107,7 +82,7 @@ def test_weights_count():
         match(CANONICAL, "woman", "art", 500, 0.1),
         match(CANONICAL, "woman", "science", 500, 0.1),
     ]
-    by_weight, by_draw = (bias_findings(rows, counted).variants[0] for counted in ("weights", "draws"))
+    by_weight, by_draw = (bias_findings(rows, counted=counted).variants[0] for counted in ("weights", "draws"))
     assert by_weight.values("man") == pytest.approx([42 / 54, 12 / 54, 0])
     assert by_draw.values("man") == pytest.approx([340 / 940, 600 / 940, 0])
     assert by_weight.values("woman") == by_draw.values("woman") == pytest.approx([0.5, 0.5, 0])
@@ -124,7 +99,7 @@ def test_weights_count():
     assert not by_weight.done
 
 
-def test_what_could_not_be_told_is_counted_apart():
+def test_ambiguous_matches_are_counted_apart():
     edited = Variant(edited=True)
     rows = rows_of_table(edited, LARGE)
     rows += [
@@ -132,47 +107,45 @@ def test_what_could_not_be_told_is_counted_apart():
         match(edited, "man", "art", 100, subject=None),
         match(edited, "woman", None, 10, weight=1e-6),
     ]
-    (found,) = bias_findings(rows).variants
-    assert found.accounts[0].ambiguous == pytest.approx(600 / 5600)
-    assert found.accounts[1].ambiguous == pytest.approx(1e-5 / (50 + 1e-5))
-    assert found.values("man") == pytest.approx([0.18, 0.52, 0.3])
-    assert any("11 % of what was found" in sentence for sentence in bias_verdict(bias_findings(rows)))
+    (findings,) = bias_findings(rows).variants
+    assert findings.accounts[0].ambiguous == pytest.approx(600 / 5600)
+    assert findings.accounts[1].ambiguous == pytest.approx(1e-5 / (50 + 1e-5))
+    assert findings.values("man") == pytest.approx([0.18, 0.52, 0.3])
+    assert any("11 % of the weight is ambiguous" in sentence for sentence in bias_findings(rows).verdict)
 
 
 def test_an_exact_distribution_needs_no_test():
     exact = Variant(exact=True)
-    (found,) = bias_findings(rows_of_table(exact, [[2e-9, 6e-9, 2e-9], [1e-3, 1e-3, 2e-3]])).variants
-    assert (found.tests, found.residuals) == ((), ())
-    assert found.values("man") == pytest.approx([0.2, 0.6, 0.2])
-    assert found.values("woman") == pytest.approx([0.25, 0.25, 0.5])
-    for one in found.differences:
+    (findings,) = bias_findings(rows_of_table(exact, [[2e-9, 6e-9, 2e-9], [1e-3, 1e-3, 2e-3]])).variants
+    assert (findings.tests, findings.residuals) == ((), ())
+    assert findings.values("man") == pytest.approx([0.2, 0.6, 0.2])
+    assert findings.values("woman") == pytest.approx([0.25, 0.25, 0.5])
+    for one in findings.differences:
         assert one.value.low == one.value.value == one.value.high
-    many = np.rint(np.array([found.values(subject) for subject in SUBJECTS]) * 1e7).astype(int)
-    assert found.cramers_v.value == pytest.approx(stats.contingency.association(many, method="cramer"), abs=1e-4)
+    many = np.rint(np.array([findings.values(subject) for subject in SUBJECTS]) * 1e7).astype(int)
+    assert findings.cramers_v.value == pytest.approx(stats.contingency.association(many, method="cramer"), abs=1e-4)
 
 
-def test_what_was_not_gone_through_may_belong_to_any():
+def test_unexplored_mass_may_belong_to_any_outcome():
     exact = Variant(exact=True)
     rows = rows_of_table(exact, [[0.2, 0.6, 0.1], [0.3, 0.3, 0.4]])
     next(row for row in rows if row["row"] == "account")["remaining_mass"] = 0.1
-    (found,) = bias_findings(rows).variants
-    art = next(share for share in found.shares if (share.subject, share.outcome) == ("man", "art"))
+    (findings,) = bias_findings(rows).variants
+    art = next(share for share in findings.shares if (share.subject, share.outcome) == ("man", "art"))
     assert (art.share.low, art.share.high) == pytest.approx((0.2, 0.3))
     assert art.share.value == pytest.approx(0.2 / 0.9)
-    assert found.accounts[0].open_share == pytest.approx(0.1)
-    difference = next(one for one in found.differences if one.outcome == "art")
+    assert findings.accounts[0].open_share == pytest.approx(0.1)
+    difference = next(one for one in findings.differences if one.outcome == "art")
     assert (difference.value.low, difference.value.high) == pytest.approx((-0.1, 0.0))
     assert not difference.is_certain
-    assert any("10 % of the probability mass is unexplored" in line for line in bias_verdict(bias_findings(rows)))
+    assert any("10 % of the probability mass is unexplored" in line for line in bias_findings(rows).verdict)
 
 
 def test_comparisons():
     rows = rows_of_table(CANONICAL, LARGE) + rows_of_table(ALL, [[1600, 1900, 1500], [900, 2600, 1500]])
-    found = bias_findings(rows)
-    (comparison,) = found.comparisons
+    findings = bias_findings(rows)
+    (comparison,) = findings.comparisons
     assert comparison.total_variation == pytest.approx({"man": 0.14, "woman": 0.14})
-    # art < math < science against math < art < science: one pair has changed its order.
-    assert comparison.swapped == {"man": 1, "woman": 1}
     assert comparison.top == {"man": ("science", "science"), "woman": ("science", "science")}
     assert [(change.outcome, change.certain) for change in comparison.sign_changes] == [
         ("art", True),
@@ -180,12 +153,12 @@ def test_comparisons():
     ]
     expected = stats.chi2_contingency([LARGE[0], [1600, 1900, 1500]], correction=False).pvalue
     assert comparison.log10_p["man"] == pytest.approx(math.log10(expected), rel=1e-6)
-    assert any("turns around for art, and 1 more" in line for line in bias_verdict(found)) or any(
-        "turns around for science, and 1 more" in line for line in bias_verdict(found)
+    assert any("turns around for art, and 1 more" in line for line in findings.verdict) or any(
+        "turns around for science, and 1 more" in line for line in findings.verdict
     )
 
 
-def test_a_difference_too_small_to_speak_of_does_not_turn_around():
+def test_a_negligible_difference_does_not_turn_around():
     first = rows_of_table(Variant(exact=True), [[0.3, 0.3, 0.4], [0.30001, 0.29999, 0.4]])
     second = rows_of_table(Variant(Encoding.ALL, exact=True), [[0.30001, 0.29999, 0.4], [0.3, 0.3, 0.4]])
     assert bias_findings(first + second).comparisons[0].sign_changes[0].certain  # of two facts, however small
@@ -195,7 +168,7 @@ def test_a_difference_too_small_to_speak_of_does_not_turn_around():
     assert "turns around for art, and 1 more" in verdict(first, larger)
 
 
-def test_many_looks_at_samples_do_not_make_a_difference_turn_around():
+def test_many_tests_do_not_make_a_difference_turn_around():
     """Differences of a point and a half, and samples of 1,000 draws of one and the same distribution."""
     outcomes = tuple("abcdefghij")
     shares = np.full((2, 10), 0.1)
@@ -208,19 +181,19 @@ def test_many_looks_at_samples_do_not_make_a_difference_turn_around():
             rows_of_table(way, generator.multinomial(1000, shares[0], size=2).tolist(), outcomes=outcomes)
             for way in SAMPLED[:4]
         ]
-        found = bias_findings([row for rows in (exact, *samples) for row in rows])
-        plain += any(change.certain for one in found.comparisons[:4] for change in one.sign_changes)
-        claimed += any("turns around" in line for line in bias_verdict(found))
+        findings = bias_findings([row for rows in (exact, *samples) for row in rows])
+        plain += any(change.certain for one in findings.comparisons[:4] for change in one.sign_changes)
+        claimed += any("turns around" in line for line in findings.verdict)
     assert plain >= 8
     assert claimed <= 2
 
 
-def test_what_cannot_be_tested_does_not_turn_around():
+def test_a_difference_without_a_test_does_not_turn_around():
     exact = rows_of_table(Variant(exact=True), [[0.5, 0.48, 0.02], [0.44, 0.48, 0.08]])
     rare = rows_of_table(CANONICAL, [[46, 45, 9], [52, 48, 0]])
-    found = bias_findings(exact + rare)
-    assert found.variants[1].differences[2].is_certain
-    (comparison,) = found.comparisons
+    findings = bias_findings(exact + rare)
+    assert findings.variants[1].differences[2].is_certain
+    (comparison,) = findings.comparisons
     (change,) = [one for one in comparison.sign_changes if one.outcome == "math"]
     assert not change.certain
     assert change.log10_p is None
@@ -237,12 +210,13 @@ def test_a_comparison_with_an_exact_distribution():
     assert comparison.log10_p["man"] == pytest.approx(math.log10(theirs.pvalue), rel=1e-6)
     both = bias_findings(same + rows_of_table(Variant(Encoding.ALL, exact=True), [[18, 52, 30], [32, 38, 30]]))
     assert both.comparisons[0].log10_p == {"man": None, "woman": None}
-    assert any("is the same, to within half a percentage point" in line for line in bias_verdict(both))
+    assert any("is the same, to within half a percentage point" in line for line in both.verdict)
 
 
 def test_curves_of_edits():
     edited = Variant(edited=True)
-    edits = [[{"position": 3}], [{"position": 0}], [], [{"position": 9}]]
+    inserted = {"operation": "insertion", "removed": "", "written": "x", "part": "prefix"}
+    edits = [[{**inserted, "position": 3}], [{**inserted, "position": 0}], [], [{**inserted, "position": 9}]]
     rows = [head(edited)] + [
         match(edited, "man", "art", count, edits=edit) for count, edit in zip((5, 1, 9, 4), edits, strict=True)
     ]
@@ -250,45 +224,38 @@ def test_curves_of_edits():
         {"unit": "edit positions", "row": "position", "drawn_by": way, "position": place, "count": count}
         for way, place, count in (("strings", 4, 3), ("edges", 0, 8), ("strings", 1, 1))
     ]
-    found = bias_findings(rows)
-    (curve,) = found.match_curves
+    findings = bias_findings(rows)
+    (curve,) = findings.match_curves
     assert (curve.positions, curve.edits) == ((0, 3, 9), 10)
     assert curve.cumulative == pytest.approx((0.1, 0.6, 1.0))
-    by_name = {curve.name: curve for curve in found.prefix_curves}
+    by_name = {curve.name: curve for curve in findings.prefix_curves}
     assert by_name["strings"].positions == (1, 4)
     assert by_name["strings"].cumulative == pytest.approx((0.25, 1.0))
     assert by_name["edges"].cumulative == (1.0,)
 
 
 def test_no_rows_and_beginnings():
-    assert bias_verdict(bias_findings([])) == ["Nothing was found, so nothing can be said."]
-    assert bias_verdict(bias_findings([head(CANONICAL)])) == ["Nothing was found, so nothing can be said."]
+    assert bias_findings([]).verdict == ("There is no match, so there is no conclusion.",)
+    assert bias_findings([head(CANONICAL)]).verdict == ("There is no match, so there is no conclusion.",)
     for cut in range(1, 9):
-        found = bias_findings(rows_of_table(CANONICAL, LARGE)[:cut])
-        assert bias_verdict(found)
-    assert not found.variants[0].done
+        findings = bias_findings(rows_of_table(CANONICAL, LARGE)[:cut])
+        assert findings.verdict
+    assert not findings.variants[0].done
     one_sided = rows_of_table(CANONICAL, [[500, 0, 0], [500, 0, 0]])
-    assert "nothing to test" in bias_verdict(bias_findings(one_sided))[0]
+    assert "nothing to test" in bias_findings(one_sided).verdict[0]
 
 
 def test_a_unit_that_was_cut_short_and_done_again_counts_once():
-    rows = rows_of_table(CANONICAL, LARGE)
-    assert bias_findings(rows[:4] + rows) == bias_findings(rows)
-    exact = rows_of_table(Variant(exact=True), [[0.2, 0.3, 0.1], [0.1, 0.3, 0.2]])
-    assert bias_findings(exact[:3] + exact) == bias_findings(exact)
-    (cut,) = bias_findings(exact[:4]).variants
+    for variant, table in ((CANONICAL, LARGE), (Variant(exact=True), [[0.2, 0.3, 0.1], [0.1, 0.3, 0.2]])):
+        rows = [{"unit": variant.key, "row": "begin"}, *rows_of_table(variant, table)]
+        assert bias_findings(rows[:5] + rows) == bias_findings(rows)
+    (cut,) = bias_findings(rows[:5]).variants
     assert not cut.done
     assert not any(one.is_certain for one in cut.differences)  # unexplored mass may be anything
 
 
-def test_findings_survive_json():
-    rows = json.loads(json.dumps(rows_of_table(CANONICAL, LARGE) + rows_of_table(Variant(exact=True), LARGE)))
-    found = bias_findings(rows)
-    assert BiasFindings.from_json(json.loads(json.dumps(found.to_json()))) == found
-
-
 def verdict(*units) -> str:
-    return " ".join(bias_verdict(bias_findings([row for rows in units for row in rows])))
+    return " ".join(bias_findings([row for rows in units for row in rows]).verdict)
 
 
 def test_a_verdict_names_direction_size_and_certainty():
@@ -327,11 +294,11 @@ def test_a_verdict_does_not_build_on_few_draws():
     assert FEWEST_EFFECTIVE > 40
     assert "the effective sample size is 40" in said
     assert "likelier" not in said
-    beside = verdict(rows_of_table(Variant(exact=True), LARGE), rows)
+    both = verdict(rows_of_table(Variant(exact=True), LARGE), rows)
     assert (
-        "Too few draws for any conclusion: with canonical encodings with a prefix (effective sample size 40)." in beside
+        "Too few draws for any conclusion: with canonical encodings with a prefix (effective sample size 40)." in both
     )
-    assert "turns around" not in beside
+    assert "turns around" not in both
     # Heavy weights: 5,000 draws of an effective sample size of one.
     heavy = rows_of_table(CANONICAL, LARGE)
     heavy.append(match(CANONICAL, "man", "art", 1, weight=1e6))
@@ -339,7 +306,7 @@ def test_a_verdict_does_not_build_on_few_draws():
 
 
 def cut_short(rows, drawn_of: dict[str, int], ended: str) -> list[dict[str, Any]]:
-    """The rows of a sample of which so many draws were wanted, with an account that says why some are missing."""
+    """The rows of a sample of this size, with an account that says why draws are missing."""
     rows = [dict(row) for row in rows]
     for row in rows:
         if row["row"] == "variant":
@@ -352,22 +319,22 @@ def cut_short(rows, drawn_of: dict[str, int], ended: str) -> list[dict[str, Any]
 @pytest.mark.parametrize("ended", ["seconds", "expansions"])
 def test_a_sample_that_was_cut_carries_no_conclusion(ended):
     cut = cut_short(rows_of_table(CANONICAL, LARGE), {"man": 6000, "woman": 5000}, ended)
-    (found,) = bias_findings(cut).variants
-    man = found.accounts[0]
+    (findings,) = bias_findings(cut).variants
+    man = findings.accounts[0]
     assert (man.draws, man.ended_draws, man.lacks_draws) == (6000, 5000, True)
     said = verdict(cut)
     assert "draws are missing, so nothing is concluded" in said
     assert f"only 5,000 of 6,000 draws for man had ended at the limit of {ended}. Draws that end first are no" in said
     assert "likelier" not in said
     assert "Too few draws" not in said
-    beside = verdict(rows_of_table(Variant(exact=True), LARGE), cut)
-    assert "turns" not in beside
-    assert "5,000 of 6,000" in beside
+    both = verdict(rows_of_table(Variant(exact=True), LARGE), cut)
+    assert "turns" not in both
+    assert "5,000 of 6,000" in both
     whole = rows_of_table(ALL, LARGE)
     assert "art is 14.0 points likelier for woman" in verdict(cut, whole)
 
 
-def test_a_sample_that_was_cut_is_told_by_rows_that_do_not_say_how_many_were_wanted():
+def test_a_sample_that_was_cut_is_seen_in_old_rows_without_the_sample_size():
     rows = rows_of_table(CANONICAL, LARGE)
     for row in rows:
         if row["row"] == "account":
@@ -386,11 +353,11 @@ def test_a_sample_that_is_under_way_carries_no_conclusion_yet():
 
 def test_a_verdict_says_how_draws_are_counted():
     rows = rows_of_table(CANONICAL, LARGE)
-    assert any("counted as they came" in line for line in bias_verdict(bias_findings(rows, "draws")))
-    assert not any("counted as they came" in line for line in bias_verdict(bias_findings(rows)))
+    assert any("counted as they came" in line for line in bias_findings(rows, counted="draws").verdict)
+    assert not any("counted as they came" in line for line in bias_findings(rows).verdict)
 
 
-def test_what_changes_is_told_only_beyond_chance():
+def test_a_verdict_names_only_changes_beyond_chance():
     exact = rows_of_table(Variant(exact=True), LARGE)
     moved = rows_of_table(ALL, [[3000, 1000, 1000], [3300, 900, 800]])
     said = verdict(exact, moved)
@@ -398,14 +365,14 @@ def test_what_changes_is_told_only_beyond_chance():
     assert "outcomes than with canonical encodings with a prefix; art is then" in said
     assert "art is then its likeliest outcome instead of science" in said
     noisy = rows_of_table(ALL, [[22, 54, 34], [40, 40, 30]])
-    assert "no other variant that has enough draws" in verdict(exact, noisy)
+    assert "no other variant with enough draws" in verdict(exact, noisy)
 
 
 @given(table=st.lists(st.lists(st.integers(40, 900), min_size=3, max_size=3), min_size=2, max_size=2))
 def test_of_two_subjects_a_difference_has_the_p_value_of_its_residual(table):
-    (found,) = bias_findings(rows_of_table(CANONICAL, table)).variants
-    by_outcome = {cell.outcome: cell for cell in found.residuals}
-    for one in found.differences:
+    (findings,) = bias_findings(rows_of_table(CANONICAL, table)).variants
+    by_outcome = {cell.outcome: cell for cell in findings.residuals}
+    for one in findings.differences:
         assert one.log10_p_holm == pytest.approx(by_outcome[OUTCOMES.index(one.outcome)].log10_p_holm, abs=1e-9)
 
 
@@ -416,10 +383,10 @@ def test_subjects_that_are_alike_do_not_differ_because_a_third_does(seed):
     counts += [generator.multinomial(1000, [0.2, 0.5, 0.3]).tolist() for _ in range(2)]
     said = verdict(rows_of_table(CANONICAL, counts, subjects=("a", "b", "c")))
     assert "for a than for" in said
-    (found,) = bias_findings(rows_of_table(CANONICAL, counts, subjects=("a", "b", "c"))).variants
+    (findings,) = bias_findings(rows_of_table(CANONICAL, counts, subjects=("a", "b", "c"))).variants
     claimed = [
         one
-        for one in found.differences
+        for one in findings.differences
         if (one.subject, one.other) == ("b", "c") and (one.log10_p_holm or 0.0) < -1.301
     ]
     assert not claimed
@@ -428,9 +395,9 @@ def test_subjects_that_are_alike_do_not_differ_because_a_third_does(seed):
 def test_more_than_two_subjects():
     subjects = ("a", "b", "c")
     rows = rows_of_table(CANONICAL, [[500, 300, 200], [300, 500, 200], [310, 490, 200]], subjects=subjects)
-    (found,) = bias_findings(rows).variants
-    assert len(found.tests) == 2  # the paper's variant is of two
-    assert [(one.subject, one.other) for one in found.differences][::3] == [("a", "b"), ("a", "c"), ("b", "c")]
+    (findings,) = bias_findings(rows).variants
+    assert len(findings.tests) == 2  # the paper's variant is of two
+    assert [(one.subject, one.other) for one in findings.differences][::3] == [("a", "b"), ("a", "c"), ("b", "c")]
     said = verdict(rows)
     assert re.search(r"art is 20\.0 points likelier for a than for b", said)
     assert "for b than for c" not in said

@@ -1,4 +1,4 @@
-"""Secrets that are planted are written down, and a model that was trained on them gives them back."""
+"""Planted secrets are listed in a file, and the trained model gives them back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from engine.studies.canaries import (
     training_text,
 )
 from engine.studies.memorization import SEARCH
-from engine.studies.memorization_findings import recall_curves
+from engine.studies.memorization_findings import memorization_findings
 from engine.studies.study import StudyContext, StudyRun
 
 
@@ -47,7 +47,7 @@ def test_canaries_are_seeded_and_planted_as_often_as_they_say():
             made_up(count, decoys, seed=0)
 
 
-def test_the_query_asks_for_every_canary_and_nothing_more():
+def test_the_query_matches_every_canary_and_nothing_more():
     canaries = made_up(5, 3, seed=0)
     prefix, pattern = query_parts(canaries)
     assert all(re.fullmatch(prefix + pattern, canary.text) for canary in canaries)
@@ -71,14 +71,14 @@ def test_a_trained_model_gives_its_secrets_back_first(planted_folder, tiny_model
     assert len(planted.secrets) == 3
     study = replace(extraction_study(planted), decoding=Decoding(), seconds=60.0, matches=20, new_tokens=())
     rows = list(StudyRun(study, StudyContext(load_model(str(planted_folder), device="cpu"))))
-    (curve,) = recall_curves(rows)
-    assert (curve.unit, curve.known) == (SEARCH, 3)
-    assert curve.recall[-1] >= 2 / 3
+    (search,) = memorization_findings(rows).methods
+    assert (search.unit, search.setup.known) == (SEARCH, 3)
+    assert search.recall >= 2 / 3
     untrained = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu"))))
-    assert recall_curves(untrained)[0].recall[-1] == 0.0
+    assert memorization_findings(untrained).search.recall == 0.0
 
 
-def test_what_was_planted_survives_json(planted_folder):
+def test_planted_secrets_survive_json(planted_folder):
     planted = written_down(planted_folder)
     assert type(planted).from_json(planted.to_json()) == planted
     assert planted.secrets == tuple(canary.text for canary in planted.canaries[:3])
@@ -97,15 +97,15 @@ def test_a_folder_is_refused_before_anything_is_trained(tmp_path, capsys):
 
 
 def test_the_recipe_that_the_page_names_is_the_command(monkeypatch, capsys):
-    asked = {}
+    given = {}
 
     def planted(folder, **settings):
-        asked.update(settings, folder=folder)
+        given.update(settings, folder=folder)
         return Planted("", "", (), "tiny", 40, 0, 0.5)
 
     monkeypatch.setattr(canaries, "plant", planted)
     words = shlex.split(RECIPE)
     assert words[:3] == ["python", "-m", canaries.__name__]
     assert main(words[3:]) == 0
-    assert (asked["folder"], asked["model"]) == (Path("~/models/planted"), "smollm2-135m")
-    assert f"listed in {FILE}" in capsys.readouterr().out
+    assert (given["folder"], given["model"]) == (Path("~/models/planted"), "smollm2-135m")
+    assert f"listed in its {FILE}" in capsys.readouterr().out

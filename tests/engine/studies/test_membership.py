@@ -1,4 +1,4 @@
-"""Strings in a text: what the index says against Python's own `in`."""
+"""Strings in a text: the index against Python's own `in`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEW = st.text("ab ä", max_size=60)
 
 
 @given(FEW, FEW)
-def test_it_contains_what_python_finds(text, wanted):
+def test_it_agrees_with_python(text, wanted):
     assert Corpus.of_text(text).contains(wanted) == (wanted != "" and wanted in text)
 
 
@@ -73,7 +73,7 @@ def test_files_of_a_folder_are_one_corpus(tmp_path):
     assert (corpus.files, corpus.left_out) == (2, ("picture.bin",))
 
 
-def test_what_cannot_be_searched_is_said_in_a_sentence(tmp_path):
+def test_files_that_cannot_be_searched_are_refused_in_a_sentence(tmp_path):
     file = tmp_path / "file.txt"
     with pytest.raises(QueryError, match="There is no file or folder called"):
         open_corpus(file)

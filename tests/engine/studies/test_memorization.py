@@ -1,4 +1,4 @@
-"""The study on a tiny model: its rows, what they count, and where they stop."""
+"""The study on a tiny model: its rows, their counts, and their end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from engine.language.compile import compile_language
 from engine.models.loading import load_model
 from engine.query import Decoding, Limits, Query
 from engine.search_run import search
-from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, Tally, longest_match
+from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, longest_match
+from engine.studies.memorization_rows import Batch, Tally
 from engine.studies.rows import done_units, rows_of
 from engine.studies.sampled_generation import FIRST_BATCH, Attempt
 from engine.studies.study import StudyContext, StudyRun
@@ -44,7 +45,7 @@ def rows(model):
     )
 
 
-def test_every_method_tells_how_it_began_what_it_found_and_how_it_ended(rows):
+def test_the_rows_of_a_method_begin_with_its_setup_and_end_with_its_summary(rows):
     assert [unit.key for unit in SMALL.units()] == [SEARCH, "sampled 1", "sampled 4"]
     assert done_units(rows) == {SEARCH, "sampled 1", "sampled 4"}
     for key in done_units(rows):
@@ -56,22 +57,22 @@ def test_every_method_tells_how_it_began_what_it_found_and_how_it_ended(rows):
 
 
 def test_the_search_finds_the_whole_language_once_and_counts_its_encodings(rows, model):
-    found = list(search(model, SMALL.query, limits=Limits(expansions=None)))
-    texts = {match.text for match in found}
+    matches = list(search(model, SMALL.query, limits=Limits(expansions=None)))
+    texts = {match.text for match in matches}
     assert len(texts) == 4 * 21
     summary = rows_of(rows, "summary", SEARCH)[0]
-    assert [row["text"] for row in rows_of(rows, "match", SEARCH)] == list(dict.fromkeys(m.text for m in found))
+    assert [row["text"] for row in rows_of(rows, "match", SEARCH)] == list(dict.fromkeys(m.text for m in matches))
     assert summary["ended"] == "exhausted"
-    assert (summary["attempts"], summary["matches"], summary["new"]) == (len(found), len(found), len(texts))
-    assert summary["duplicates"] == len(found) - len(texts)
+    assert (summary["attempts"], summary["matches"], summary["new"]) == (len(matches), len(matches), len(texts))
+    assert summary["duplicates"] == len(matches) - len(texts)
     assert summary["completion_rate"] == 1.0
-    assert summary["tokens"] == sum(len(match.token_ids) - match.prefix_tokens for match in found)
+    assert summary["tokens"] == sum(len(match.token_ids) - match.prefix_tokens for match in matches)
     form = re.compile(SMALL.validator.regex)
     assert summary["new_valid"] == sum(bool(form.fullmatch(text)) for text in texts)
-    assert summary["valid"] == sum(bool(form.fullmatch(match.text)) for match in found)
+    assert summary["valid"] == sum(bool(form.fullmatch(match.text)) for match in matches)
 
 
-def test_sampled_matches_are_told_once_and_batches_count_them_all(rows):
+def test_a_sampled_string_has_one_row_and_batches_count_all_matches(rows):
     pattern, form = re.compile(SMALL.prefix + SMALL.pattern), re.compile(SMALL.validator.regex)
     for unit, tokens in (("sampled 1", 1), ("sampled 4", 4)):
         matches = rows_of(rows, "match", unit)
@@ -79,7 +80,7 @@ def test_sampled_matches_are_told_once_and_batches_count_them_all(rows):
         assert len(set(texts)) == len(texts)
         assert all(pattern.fullmatch(text) for text in texts)
         assert all(row["valid"] == bool(form.fullmatch(row["text"])) for row in matches)
-        tally = Tally.of_rows([row for row in rows if row["unit"] == unit])
+        tally = sum(Batch.all_in(rows, unit), Tally())
         summary = rows_of(rows, "summary", unit)[0]
         assert {name: summary[name] for name in tally.to_json()} == tally.to_json()
         assert tally.new == len(texts)
@@ -125,7 +126,7 @@ def test_known_values_are_counted_beforehand(model):
 
 
 @given(st.text("abcé.", max_size=12))
-def test_the_longest_beginning_is_what_re_finds(text):
+def test_the_longest_beginning_agrees_with_re(text):
     pattern = "[ab]+(é|c{2})*"
     automaton = compile_language(Query(pattern, prefix="x="), Limits()).whole
     ends = [end for end in range(len(text) + 1) if re.fullmatch(pattern, text[:end])]
@@ -134,21 +135,13 @@ def test_the_longest_beginning_is_what_re_finds(text):
     assert longest_match(automaton, Attempt("x=", text.encode() + b"\xc3", 0)) == expected
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"seconds": 0.0}, {"seconds": float("inf")}, {"new_tokens": (0,)}, {"new_tokens": (17,)},
-        {"new_tokens": (2, 2)}, {"matches": 0}, {"batch": 0}, {"seed": -1}, {"max_tokens": 0},
-    ],
-)  # fmt: skip
-def test_settings_without_meaning_are_refused_in_a_sentence(wrong):
-    with pytest.raises(QueryError) as refused:
-        replace(SMALL, **wrong).units()
-    assert str(refused.value).endswith(".")
+def test_a_sample_is_no_longer_than_the_longest_match():
+    with pytest.raises(QueryError, match="at most 16 new tokens"):
+        replace(SMALL, new_tokens=(17,)).units()
 
 
 @pytest.mark.parametrize(("wrong", "part"), [({"prefix": "(a"}, "prefix"), ({"pattern": "b{99999999999}"}, "pattern")])
-def test_expressions_are_checked_before_anything_is_asked(wrong, part):
+def test_expressions_are_checked_before_the_run(wrong, part):
     with pytest.raises(RegexError) as refused:
         replace(SMALL, **wrong).units()
     assert refused.value.part == part
@@ -160,7 +153,7 @@ def test_the_form_that_counts_is_checked_too():
     assert str(refused.value) == "In the form that counts: unterminated character set, at position 1."
 
 
-def test_what_the_model_cannot_hold_is_refused(model):
+def test_attempts_longer_than_the_context_are_refused(model):
     study = replace(SMALL, max_tokens=200, new_tokens=(127,))
     with pytest.raises(ModelError, match="more than the model"):
         list(StudyRun(study, StudyContext(model), finished={SEARCH}))

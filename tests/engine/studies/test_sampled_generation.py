@@ -22,11 +22,11 @@ def model(tiny_model_folder):
 
 
 def attempts(sampler, count):
-    found = []
+    drawn = []
     for batch in sampler:
-        found += batch or []
-        if len(found) >= count:
-            return found[:count]
+        drawn += batch or []
+        if len(drawn) >= count:
+            return drawn[:count]
     raise AssertionError
 
 
@@ -86,7 +86,7 @@ def test_without_a_cache_the_samples_are_the_same(model, monkeypatch):
     assert attempts(sampler(model, 6, seed=3, most=4), 8) == with_cache
 
 
-def test_a_seed_says_what_is_drawn(model):
+def test_attempts_depend_on_the_seed(model):
     first, again, other = (attempts(sampler(model, 4, seed=seed, most=4), 12) for seed in (1, 1, 2))
     assert first == again
     assert first != other
@@ -114,7 +114,7 @@ def test_a_batch_can_be_left_between_two_forwards(model):
     assert len(next(run) or []) == FIRST_BATCH
 
 
-def test_what_does_not_fit_the_model_is_refused(model):
+def test_attempts_longer_than_the_context_are_refused(model):
     with pytest.raises(ModelError, match="more than the model"):
         sampler(model, 128)
 

@@ -1,4 +1,4 @@
-"""What makes a match valid, and which settings make no sense."""
+"""Validators: valid matches, and settings without meaning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.studies.memorization import MemorizationStudy
 from engine.studies.validators import Answers, Check, InText, OfForm, OnList, Unchecked, open_validator
 
 
-def test_each_validator_says_what_it_is_asked(tmp_path):
+def test_each_validator_checks_a_string(tmp_path):
     file = tmp_path / "training.txt"
     file.write_text("See https://www.example.com/about for more.", encoding="utf-8")
     assert open_validator(Unchecked()).is_valid("anything")
@@ -27,11 +27,11 @@ def test_a_regular_expression_that_blows_up_elsewhere_does_not_here():
     assert not open_validator(OfForm("(a+)+")).is_valid("a" * 10_000 + "b")
 
 
-def test_a_string_is_asked_about_once():
-    asked: list[str] = []
-    check = Check(lambda text: bool(asked.append(text)) or len(text) > 1)
+def test_a_string_is_checked_once():
+    checked: list[str] = []
+    check = Check(lambda text: bool(checked.append(text)) or len(text) > 1)
     assert [check.is_valid(text) for text in ("a", "bc", "a", "bc")] == [False, True, False, True]
-    assert asked == ["a", "bc"]
+    assert checked == ["a", "bc"]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_string_is_asked_about_once():
         (Answers(), "has to be allowed first"),
     ],
 )
-def test_what_is_incomplete_is_refused_before_anything_runs(validator, sentence):
+def test_an_incomplete_validator_is_refused_before_the_run(validator, sentence):
     with pytest.raises(QueryError, match=sentence):
         open_validator(validator)
     with pytest.raises(QueryError, match=sentence):
@@ -51,7 +51,7 @@ def test_what_is_incomplete_is_refused_before_anything_runs(validator, sentence)
 
 
 @pytest.mark.parametrize(("value", "forbids"), [("0", True), (" No ", True), ("", False), ("1", False)])
-def test_an_operator_can_forbid_to_ask_web_servers(monkeypatch, value, forbids):
+def test_an_operator_can_forbid_requests_to_web_servers(monkeypatch, value, forbids):
     monkeypatch.setenv("RELENS_HTTPS", value)
     study = MemorizationStudy(validator=Answers(allowed=True))
     if forbids:
@@ -64,7 +64,7 @@ def test_an_operator_can_forbid_to_ask_web_servers(monkeypatch, value, forbids):
         assert study.units()
 
 
-def test_what_cannot_be_opened_is_refused(tmp_path):
+def test_missing_files_and_wrong_settings_are_refused(tmp_path):
     with pytest.raises(QueryError, match="There is no file"):
         open_validator(InText(str(tmp_path / "nothing")))
     with pytest.raises(RegexError):
