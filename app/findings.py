@@ -22,8 +22,8 @@ from engine.runs.records import RunRecord
 from engine.statistics import Estimate, effective_sample_size, weighted_mass
 from engine.traversal.summaries import noncanonical_share
 
-_VALUES_TOLD = 3
-_SERIES_TOLD = 4
+_MOST_VALUES = 3
+_MOST_SERIES = 4
 
 #: Weights are called unequal where the effective sample size is less than this part of the draws.
 _UNEQUAL = 0.9
@@ -37,11 +37,11 @@ def share_sentences(table: pd.DataFrame, values: Sequence[str], given: Sequence[
         return []
     what = " and ".join(values)
     if not given:
-        return [f"{what} is {_told(table, values)}."]
+        return [f"{what} is {_shares_text(table, values)}."]
     series = table.groupby(list(given), sort=False)
     sentences = [
-        f"Given {' and '.join(key)}, {what} is {_told(rows, values)}."
-        for key, rows in itertools.islice(series, _SERIES_TOLD)
+        f"Given {' and '.join(key)}, {what} is {_shares_text(rows, values)}."
+        for key, rows in itertools.islice(series, _MOST_SERIES)
     ]
     rest = series.ngroups - len(sentences)
     if rest:
@@ -49,20 +49,20 @@ def share_sentences(table: pd.DataFrame, values: Sequence[str], given: Sequence[
     return sentences
 
 
-def _told(rows: pd.DataFrame, values: Sequence[str]) -> str:
+def _shares_text(rows: pd.DataFrame, values: Sequence[str]) -> str:
     ordered = rows.sort_values("Share", ascending=False, kind="stable")
-    top = ordered.head(_VALUES_TOLD)
-    told = [
+    top = ordered.head(_MOST_VALUES)
+    parts = [
         f"{' and '.join(names)} in {_with_interval(share, low, high)}"
         for names, share, low, high in zip(
             top[list(values)].itertuples(index=False), top["Share"], top["low"], top["high"], strict=True
         )
     ]
-    rest = len(rows) - len(told)
+    rest = len(rows) - len(parts)
     if rest:
         # Without "and": more follow.
-        return f"{', '.join(told)}; {counted(rest, 'other value shares', 'other values share')} the rest"
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+        return f"{', '.join(parts)}; {counted(rest, 'other value shares', 'other values share')} the rest"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def spelling_sentence(rows: Sequence[Mapping[str, Any]], draws: int | None) -> str:
@@ -105,13 +105,11 @@ def effective_sample_size_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def incomplete_sentence(run: RunRecord) -> str:
     """What a sample that was cut short does not carry; an empty string for any other."""
-    wanted = int(run.specification.get("traversal", {}).get("count", 0))
+    count = int(run.specification.get("traversal", {}).get("count", 0))
     ended = int(run.progress.get("samples", 0))
-    if run.is_live or ended >= wanted:
+    if run.is_live or ended >= count:
         return ""
-    return (
-        f"Only {ended:,} of {wanted:,} draws have ended, and short strings end first: these shares lean towards them."
-    )
+    return f"Only {ended:,} of {count:,} draws have ended, and short strings end first: these shares lean towards them."
 
 
 def settled_sentence(rows: Sequence[Mapping[str, Any]], *, end_of_text: bool) -> str:
@@ -137,11 +135,11 @@ def failed_sentence(progress: Mapping[str, Any]) -> str:
 
 def precision_sentence(progress: Mapping[str, Any]) -> str:
     """How far the shares of a distribution may be off, from the mass that is unexplored."""
-    found, open_mass = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
-    if found <= 0.0:
+    found_mass, open_mass = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
+    if found_mass <= 0.0:
         return ""
     # What is open may all belong to one string, or to none of those found.
-    most = open_mass / (found + open_mass)
+    most = open_mass / (found_mass + open_mass)
     if most < 1e-9:
         return "Nothing is left open: these shares are exact."
     return f"Unexplored mass can change a share of everything by at most {probability_text(most)}."

@@ -39,7 +39,7 @@ def load_gallery(path: Path = GALLERY_FILE) -> tuple[Example, ...]:
     examples = []
     for entry in json.loads(path.read_text(encoding="utf-8")):
         try:
-            asked = SearchSpecification.from_json(
+            specification = SearchSpecification.from_json(
                 {
                     "model": "any",
                     "query": entry["query"],
@@ -54,9 +54,9 @@ def load_gallery(path: Path = GALLERY_FILE) -> tuple[Example, ...]:
                     question=entry["question"],
                     why=entry["why"],
                     topic=entry["topic"],
-                    query=asked.query,
-                    traversal=asked.traversal,
-                    matches=asked.limits.matches,
+                    query=specification.query,
+                    traversal=specification.traversal,
+                    matches=specification.limits.matches,
                 )
             )
         except (QueryError, KeyError) as error:

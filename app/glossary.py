@@ -335,11 +335,11 @@ def find_term(word: str) -> Term:
 
 def term(word: str) -> str:
     """The text of a tooltip for `word`: its meaning and an example. Raises `KeyError` for a word that has none."""
-    found = find_term(word)
-    return f"{found.meaning} Example: {found.example}"
+    entry = find_term(word)
+    return f"{entry.meaning} Example: {entry.example}"
 
 
-def told(column: str, own: str | None = None) -> str | None:
+def column_help(column: str, own: str | None = None) -> str | None:
     """The help of a table's column: what the table itself says of it, or the term of its name; None for neither."""
     if own:
         return own
@@ -356,10 +356,10 @@ def anchor(word: str) -> str:
 
 def search(words: str) -> list[Term]:
     """The terms with all these words in them, in name, meaning or example; those with it in their name first."""
-    wanted = words.casefold().split()
-    found = [
+    parts = words.casefold().split()
+    entries = [
         entry
         for entry in GLOSSARY.values()
-        if all(word in f"{entry.word} {entry.meaning} {entry.example}".casefold() for word in wanted)
+        if all(word in f"{entry.word} {entry.meaning} {entry.example}".casefold() for word in parts)
     ]
-    return sorted(found, key=lambda entry: (not all(word in entry.word.casefold() for word in wanted),))
+    return sorted(entries, key=lambda entry: (not all(word in entry.word.casefold() for word in parts),))

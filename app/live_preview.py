@@ -44,10 +44,10 @@ def draw(query: Query, preview: Preview, most_states: int | None = None, executo
     def language() -> Picture:
         return picture_of(preview.language_graph, most_states=most_states, separator="")
 
-    beside = executor.submit(language) if executor is not None else None
+    drawing = executor.submit(language) if executor is not None else None
     graph = preview.token_graph
     tokens = picture_of(graph, most_states=most_states, separator=" · ") if graph is not None else None
-    return Drawn(query, preview, beside.result() if beside is not None else language(), tokens)
+    return Drawn(query, preview, drawing.result() if drawing is not None else language(), tokens)
 
 
 _Question = tuple[Query, str, int | None]

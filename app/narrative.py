@@ -95,9 +95,9 @@ def bytes_text(size: float) -> str:
 
 def mass_bounds(progress: Mapping[str, Any]) -> tuple[float, float]:
     """The lower and upper bound on the probability that the decoder's output is, or begins with, a match."""
-    found = float(progress.get("found_mass", 0.0))
-    upper = found + float(progress.get("remaining_mass", 1.0))
-    return min(max(found, 0.0), 1.0), min(max(upper, 0.0), 1.0)
+    lower = float(progress.get("found_mass", 0.0))
+    upper = lower + float(progress.get("remaining_mass", 1.0))
+    return min(max(lower, 0.0), 1.0), min(max(upper, 0.0), 1.0)
 
 
 def mass_sentence(progress: Mapping[str, Any], *, end_of_text: bool = False, exclusive: bool = False) -> str:
@@ -154,14 +154,14 @@ def draws(run: RunRecord) -> int | None:
 def ending_sentence(run: RunRecord) -> str:
     """Why a run is over and what that means for its rows; an empty string while it is not."""
     sampled = draws(run)
-    rows = _found(run)
+    rows = _matches_text(run)
     if run.status == "interrupted":
         kept = f"its {rows} found so far are kept" if run.row_count else "it had found nothing yet"
         return f"The worker ended while it was on this run; {kept}. You can repeat the run."
     if run.status == "failed":
         return run.error or "The run failed."
     if run.status == "stopped":
-        return f"You stopped it after {rows if sampled is None else _drawn(run)}."
+        return f"You stopped it after {rows if sampled is None else _draws_text(run)}."
     if run.status != "done":
         return ""
     ended = run.progress.get("ended", "")
@@ -185,7 +185,7 @@ def ending_sentence(run: RunRecord) -> str:
     if reached is None:
         return f"{rows}."
     if sampled is not None:
-        return f"{reached} after {_drawn(run)}."
+        return f"{reached} after {_draws_text(run)}."
     return f"{reached}; there may be more." if run.row_count else f"{reached} before a match was found."
 
 
@@ -196,10 +196,10 @@ def work_sentence(run: RunRecord) -> str:
         return ""
     total = float(progress.get("seconds_total", 0.0))
     sampled = draws(run)
-    parts = [f"{_found(run) if sampled is None else _drawn(run)} in {duration_text(total)}"]
-    found, noun = (run.row_count, "matches") if sampled is None else (sampled, "draws")
-    if total > 0.5 and found:
-        parts.append(f"{_rate(found / total)} {noun} a second")
+    parts = [f"{_matches_text(run) if sampled is None else _draws_text(run)} in {duration_text(total)}"]
+    count, noun = (run.row_count, "matches") if sampled is None else (sampled, "draws")
+    if total > 0.5 and count:
+        parts.append(f"{_rate(count / total)} {noun} a second")
     if traversal_kind(run) == Distribution.kind and run.is_live:
         parts.append(_open_sentence(run))
     expansions = int(progress.get("expansions", 0))
@@ -244,22 +244,22 @@ def fraction_done(run: RunRecord) -> float:
     return min(max([0.0, *shares]), 1.0)
 
 
-def _found(run: RunRecord) -> str:
+def _matches_text(run: RunRecord) -> str:
     if traversal_kind(run) == Sampling.kind:
         return counted(run.row_count, "different match", "different matches")
     return counted(run.row_count, "match", "matches")
 
 
-def _drawn(run: RunRecord) -> str:
-    wanted = int(run.specification.get("traversal", {}).get("count", 0))
+def _draws_text(run: RunRecord) -> str:
+    count = int(run.specification.get("traversal", {}).get("count", 0))
     ended = draws(run) or 0
-    return f"{ended:,} of {wanted:,} drawn" if ended < wanted else counted(ended, "draw")
+    return f"{ended:,} of {count:,} drawn" if ended < count else counted(ended, "draw")
 
 
 def _open_ratio(progress: Mapping[str, Any]) -> float:
     """What is open as a part of what was found; infinite where nothing was."""
-    found, remaining = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
-    return remaining / found if found > 0.0 else math.inf
+    found_mass, remaining = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
+    return remaining / found_mass if found_mass > 0.0 else math.inf
 
 
 def _open_sentence(run: RunRecord) -> str:

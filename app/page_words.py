@@ -153,9 +153,9 @@ def words_html(page: str) -> str:
 
 
 def _link(word: str) -> str:
-    found = find_term(word)
-    shown = found.word if not found.word[1:].islower() else found.word.lower()
+    entry = find_term(word)
+    shown = entry.word if not entry.word[1:].islower() else entry.word.lower()
     return (
-        f'<a href="glossary?glossary_search={quote(found.word)}" target="_blank" rel="noopener" '
-        f'title="{as_html(f"{found.meaning} Example: {found.example}")}">{as_html(shown)}</a>'
+        f'<a href="glossary?glossary_search={quote(entry.word)}" target="_blank" rel="noopener" '
+        f'title="{as_html(f"{entry.meaning} Example: {entry.example}")}">{as_html(shown)}</a>'
     )

@@ -72,14 +72,14 @@ def picture_of(
     """
     if separator is not None:
         graph = join_chains(graph, separator, kept=marks.touched)
-    most = wanted = min(most_states or MOST_STATES, MOST_STATES)
+    most = limit = min(most_states or MOST_STATES, MOST_STATES)
     hurried = False
     while True:
         drawn = nearest(graph, most)
         dot = graph_to_dot(drawn, marks, hurried)
         svg = layout(dot, _SECONDS)
         if svg is not None or not has_dot() or (hurried and most // 2 < _FEWEST_STATES):
-            note = f"{drawn.note} More could not be laid out in time." if most < wanted else drawn.note
+            note = f"{drawn.note} More could not be laid out in time." if most < limit else drawn.note
             return Picture(dot, svg, note, drawn, details_of(drawn, marks))
         if hurried:
             most = min(most, len(drawn_states(drawn))) // 2
@@ -135,12 +135,12 @@ def _called(state: int, marks: Marks) -> str:
 
 
 def _marked(word: str | None, note: str | None) -> list[str]:
-    said = [STYLES[word].meaning] if word is not None else []
-    return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in said] + ([note] if note else [])
+    meanings = [STYLES[word].meaning] if word is not None else []
+    return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in meanings] + ([note] if note else [])
 
 
-def _listed(direction: str, arcs: list[GraphArc], said: Callable[[GraphArc], str]) -> list[str]:
+def _listed(direction: str, arcs: list[GraphArc], describe: Callable[[GraphArc], str]) -> list[str]:
     if not arcs:
         return [f"No arc leads {direction}."]
-    lines = [f"{counted(len(arcs), 'arc')} {direction}:", *(f"  {said(arc)}" for arc in arcs[:_LISTED_ARCS])]
+    lines = [f"{counted(len(arcs), 'arc')} {direction}:", *(f"  {describe(arc)}" for arc in arcs[:_LISTED_ARCS])]
     return [*lines, *([f"  and {len(arcs) - _LISTED_ARCS:,} more"] if len(arcs) > _LISTED_ARCS else [])]

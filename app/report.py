@@ -99,11 +99,11 @@ def study_report(
 
 
 def _account(run: RunRecord, mask: Masker | None) -> str:
-    asked = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    created = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
     units = units_sentence(run)
     if mask is not None:  # a unit may be called after what is searched for
         units = mask(units)
-    parts = [f"Model {run.model}", f"asked {asked}", units, counted(run.row_count, "row")]
+    parts = [f"Model {run.model}", f"asked {created}", units, counted(run.row_count, "row")]
     seconds = float(run.progress.get("seconds_total", 0.0))
     parts.append(duration_text(seconds) if seconds else "")
     return " · ".join(part for part in parts if part)
@@ -147,8 +147,8 @@ def _table(table: Table) -> str:
     cut = len(table.frame) - len(shown)
     more = f'<p class="minor">{counted(cut, "more line")} not shown.</p>' if cut else ""
     notes = "".join(
-        f"<dt><b>{as_html(name)}</b></dt><dd>{as_html(told)}</dd>"
-        for name, told in table.help.items()
+        f"<dt><b>{as_html(name)}</b></dt><dd>{as_html(help)}</dd>"
+        for name, help in table.help.items()
         if name in shown.columns
     )
     legend = f'<dl class="minor">{notes}</dl>' if notes else ""

@@ -206,7 +206,7 @@ class RowHolder:
         with self._lock:
             return self._sums()
 
-    def remember(self, found: RunRows, held: _Held, what: Hashable, make: Callable[[], Made]) -> Made:
+    def remember(self, rows: RunRows, held: _Held, what: Hashable, make: Callable[[], Made]) -> Made:
         """See `RunRows.remember`."""
         with self._lock:
             made = held.made.setdefault(what, _Made())
@@ -215,11 +215,11 @@ class RowHolder:
                 held.made.popitem(last=False)
         # One makes it, and who else wants it waits for that.
         with made.making:
-            rows, now = len(found.rows), self._clock()
-            is_due = not found.is_live or now - made.made >= made.seconds / _PART_FOR_MAKING
-            if made.rows < 0 or (made.rows < rows and is_due):
+            count, now = len(rows.rows), self._clock()
+            is_due = not rows.is_live or now - made.made >= made.seconds / _PART_FOR_MAKING
+            if made.rows < 0 or (made.rows < count and is_due):
                 made.value = make()
-                made.rows, made.made = rows, self._clock()
+                made.rows, made.made = count, self._clock()
                 made.seconds = made.made - now
         self._make_room(held)
         return made.value

@@ -95,12 +95,12 @@ def _exact_masses(
     masses: dict[Key, float] = {}
     for row in rows:
         masses[key(row)] = masses.get(key(row), 0.0) + math.exp(row["decoder_log_prob"]) / len(prefixes)
-    found = math.fsum(masses.values())
-    missing = math.fsum(row["weight"] for row in rows if row["count"] == 1) / max(draws, 1)
-    if not found > 0.0:
+    found_mass = math.fsum(masses.values())
+    missing_mass = math.fsum(row["weight"] for row in rows if row["count"] == 1) / max(draws, 1)
+    if not found_mass > 0.0:
         return {}, "Nothing was drawn that could be compared."
-    covered = probability_text(found / (found + missing))
-    if found < ENOUGH * (found + missing):
+    covered = probability_text(found_mass / (found_mass + missing_mass))
+    if found_mass < ENOUGH * (found_mass + missing_mass):
         return {}, (
             f"The matches that were drawn make up about {covered} of everything that matches; too much was never drawn "
             "for exact shares. An exact distribution would tell."

@@ -10,7 +10,7 @@ import pandas as pd
 
 from app.charts import FROM_ZERO, GREY, RED, STYLES, Chart, Style, bars, chart, labelled, line, thinned
 from app.narrative import duration_text, probability_text
-from app.tables import told_apart
+from app.tables import distinct_labels
 from app.text import shortened, visible
 
 _PREFIX, _REFUSED = Style(GREY), Style(RED, pattern="x")
@@ -22,7 +22,7 @@ def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
     Hatched where the tokens, or most of the probability of a string's tokens, are not the tokenizer's own.
     """
     top = table.head(count)
-    labels = [shortened(text, 34) for text in told_apart(table)[:count]]
+    labels = [shortened(text, 34) for text in distinct_labels(table)[:count]]
     canonical = top["Canonical"] if "Canonical" in top else top["Own spelling"] >= 0.5
     probabilities = [float(value) for value in top["Probability"]]
     texts = [probability_text(value) for value in probabilities]

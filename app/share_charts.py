@@ -10,7 +10,7 @@ import pandas as pd
 from app.charts import FROM_ZERO, GREEN, STYLES, Chart, Style, bars, chart, dots
 from app.narrative import estimate_text, probability_text
 from app.sample_check import Compared
-from app.tables import told_apart
+from app.tables import distinct_labels
 from app.text import shortened
 from engine.counted import counted
 from engine.statistics import Estimate
@@ -33,7 +33,7 @@ def share_bars(
     are conditional on; each of their combinations makes a series of bars, so that "art" of the men stands beside "art"
     of the women.
     """
-    texts = _joined(table, labels) if labels else told_apart(table)
+    texts = _joined(table, labels) if labels else distinct_labels(table)
     series = _joined(table, given) if given else [""] * len(texts)
     # Without series each line is a bar of its own, though two texts may look the same.
     drawn = table.assign(_text=texts, _bar=texts if given else range(len(texts)), _series=series)
@@ -65,14 +65,14 @@ def _joined(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 def _shares_alt(drawn: pd.DataFrame, bars: int, names: Sequence[str]) -> str:
     if not len(drawn):
         return "No shares yet."
-    told = []
+    series = []
     for name in names:
         rows = drawn[drawn["_series"] == name].sort_values("Share", ascending=False).head(3)
         shares = ", ".join(
             f"{text} {probability_text(share)}" for text, share in zip(rows["_text"], rows["Share"], strict=True)
         )
-        told.append(f"given {name}: {shares}" if name else shares)
-    return f"Bars of {counted(bars, 'share')}; {'; '.join(told)}."
+        series.append(f"given {name}: {shares}" if name else shares)
+    return f"Bars of {counted(bars, 'share')}; {'; '.join(series)}."
 
 
 def sample_against_exact(compared: Sequence[Compared], count: int = 12) -> Chart:
@@ -156,7 +156,7 @@ def edit_positions(rows: Sequence[Mapping[str, Any]]) -> Chart:
 def spelling_bars(table: pd.DataFrame, count: int = 12) -> Chart:
     """The probability of each of the first strings, split into the tokenizer's own tokens and all other spellings."""
     top = table.head(count)
-    labels = told_apart(table)[:count]
+    labels = distinct_labels(table)[:count]
     own = top["Probability"] * top["Own spelling"]
     total = float(top["Probability"].sum())
     other = 1.0 - float(own.sum()) / total if total > 0 else 0.0

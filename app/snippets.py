@@ -37,9 +37,9 @@ def as_python(specification: SearchSpecification) -> str:
     for name in ("begin_of_text", "end_of_text", "max_tokens"):
         if getattr(query, name) != _default(Query, name):
             arguments.append(f"{name}={getattr(query, name)!r}")
-    asked = ["model", "query", _built(traversal)]
+    arguments_of_search = ["model", "query", _built(traversal)]
     if limits != Limits():
-        asked.append(_built(limits))
+        arguments_of_search.append(_built(limits))
         names.add("Limits")
     groups = () if isinstance(traversal, ShortestPath) else group_names(query.prefix, query.pattern)
     modules = ["import math"] if isinstance(traversal, Distribution) else []
@@ -54,7 +54,7 @@ def as_python(specification: SearchSpecification) -> str:
             *(f"    {argument}," for argument in arguments),
             ")",
             f"model = load_model({specification.model!r})",
-            f"run = search({', '.join(asked)})",
+            f"run = search({', '.join(arguments_of_search)})",
             *_loop(traversal, groups),
             "",
         ]
@@ -190,5 +190,5 @@ def _differences(record: Record) -> dict[str, object]:
 
 
 def _default(record: type, name: str) -> object:
-    (found,) = (item.default for item in dataclasses.fields(record) if item.name == name)
-    return found
+    (default,) = (item.default for item in dataclasses.fields(record) if item.name == name)
+    return default

@@ -17,8 +17,8 @@ from engine.studies.catalogue import STUDIES
 @cache
 def study_views() -> dict[str, StudyView]:
     """The views by the kind of their study, in the order of the catalogue."""
-    found = {kind: _view(kind) for kind in STUDIES}
-    return {kind: view for kind, view in found.items() if view is not None}
+    views = {kind: _view(kind) for kind in STUDIES}
+    return {kind: view for kind, view in views.items() if view is not None}
 
 
 def module_name(kind: str) -> str:

@@ -121,18 +121,18 @@ class StringLines:
 
     def frame(self, start: int = 0, stop: int | None = None) -> pd.DataFrame:
         """The lines from `start` to before `stop`."""
-        found = self._strings.results(start, stop)
+        results = self._strings.results(start, stop)
         merged = merge_encodings([row for matches in self._strings.matches(start, stop) for row in matches])
         table = self._columns.texts(merged, start) | {"key": [string_key(line) for line in merged]}
         if self._shares:
-            table |= _share_columns(found, self._draws)
+            table |= _share_columns(results, self._draws)
         if self._draws is not None:
-            table["Draws"] = [result.count for result in found]
+            table["Draws"] = [result.count for result in results]
         table["Probability"] = [math.exp(line["decoder_log_prob"]) for line in merged]
         table |= self._columns.groups_and_edits(merged)
         table["Model"] = [math.exp(line["log_prob"]) for line in merged]
-        table["Encodings"] = [result.encodings for result in found]
-        table["Own spelling"] = [result.canonical_share for result in found]
+        table["Encodings"] = [result.encodings for result in results]
+        table["Own spelling"] = [result.canonical_share for result in results]
         table["log P decoder"] = [line["decoder_log_prob"] for line in merged]
         table["log P model"] = [line["log_prob"] for line in merged]
         table["log P prefix"] = [line["prefix_log_prob"] for line in merged]
@@ -208,7 +208,7 @@ def group_key(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str | None,
     return tuple(groups.get(name) for name in names)
 
 
-def told_apart(table: pd.DataFrame) -> list[str]:
+def distinct_labels(table: pd.DataFrame) -> list[str]:
     """A label for each line of a table of matches or strings: the text, after what sets its prefix apart from others.
 
     "The man was trained in" and "The woman was trained in" differ in "man" and "woman".
@@ -216,13 +216,13 @@ def told_apart(table: pd.DataFrame) -> list[str]:
     if "Prefix" not in table:
         return list(table["Text"])
     words = [prefix.split(" ") for prefix in table["Prefix"]]
-    start = _alike(words)
-    end = _alike([line[start:][::-1] for line in words])
+    start = _common_start(words)
+    end = _common_start([line[start:][::-1] for line in words])
     differing = [" ".join(line[start : len(line) - end]) for line in words]
     return [f"{prefix} · {text}" if prefix else text for prefix, text in zip(differing, table["Text"], strict=True)]
 
 
-def _alike(lines: Sequence[Sequence[str]]) -> int:
+def _common_start(lines: Sequence[Sequence[str]]) -> int:
     """How many words at the start all lines share."""
     shared = 0
     for column in zip(*lines, strict=False):

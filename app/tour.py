@@ -71,14 +71,14 @@ STEPS = (
 )
 
 
-def step_number(asked: str | None, reached: int | None, *, seen: bool) -> int | None:
+def step_number(address: str | None, reached: int | None, *, seen: bool) -> int | None:
     """The step to show, from 1; None where the tour is closed.
 
     asked: what the address says. reached: where this session left off. seen: whether the tour was closed before, in
     this session of the browser. Who has never seen it begins at the first step.
     """
-    if asked is not None:
-        number = int(asked) if asked.isdecimal() and len(asked) < 4 else 1
+    if address is not None:
+        number = int(address) if address.isdecimal() and len(address) < 4 else 1
         return min(max(number, 1), len(STEPS))
     if reached is not None:
         return min(max(reached, 1), len(STEPS))

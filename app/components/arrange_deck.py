@@ -128,9 +128,9 @@ def _made_previews(store: ScreenStore, cards: Sequence[Card]) -> tuple[dict[str,
 
 def _words(services: Services, screen: Screen, number: int) -> None:
     head = screen.sentences[0] if screen.sentences else ""
-    told = f"{counted(len(screen.caveats), 'caveat')} · {as_html(screen.source.get('label', ''))}"
+    topic = f"{counted(len(screen.caveats), 'caveat')} · {as_html(screen.source.get('label', ''))}"
     st.html(
-        f'<div class="relens-card"><span class="topic">Screen {number} · {told}</span>'
+        f'<div class="relens-card"><span class="topic">Screen {number} · {topic}</span>'
         f'<span class="question">{as_html(screen.title)}</span>'
         f'<span class="why">{as_html(shortened(head, 260))}</span></div>'
     )

@@ -61,8 +61,8 @@ def compare_page(services: Services) -> None:
         elif kinds == {StudySpecification.kind} and len({run.variety for run in runs}) == 1:
             waits = compare_studies(services, runs)
         else:
-            told = ", ".join(f"{letter(place)} {variety_name(run)}" for place, run in enumerate(runs))
-            show_warning(f"Runs of different kinds ({told}) are compared by their settings alone.")
+            varieties = ", ".join(f"{letter(place)} {variety_name(run)}" for place, run in enumerate(runs))
+            show_warning(f"Runs of different kinds ({varieties}) are compared by their settings alone.")
         pace = READ_ON if waits else _LOOK_EVERY if any(run.is_live for run in runs) else None
         ticker(pace, key="compare_looking")
     except RelensError as error:
@@ -72,12 +72,12 @@ def compare_page(services: Services) -> None:
 
 def _chosen(services: Services) -> list[RunRecord]:
     """The runs of the address, which the field at the top shows and changes."""
-    asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_COMPARED)
-    named = {run_id: services.store.get(run_id) for run_id in asked}
-    missing = [run_id for run_id, run in named.items() if run is None]
+    run_ids = ids_of(st.query_params.get(CHOSEN, ""), MOST_COMPARED)
+    runs_by_id = {run_id: services.store.get(run_id) for run_id in run_ids}
+    missing = [run_id for run_id, run in runs_by_id.items() if run is None]
     if missing:
         show_warning(f"Not in the store (any more): {', '.join(missing)}.")
-    here = {run_id: run for run_id, run in named.items() if run is not None}
+    here = {run_id: run for run_id, run in runs_by_id.items() if run is not None}
     listed = services.store.listed(limit=_OFFERED)
     titles = dict(zip([run.id for run in listed], services.questions.titles(listed, _LONGEST_TITLE), strict=True))
     titles |= {run.id: title(run, _LONGEST_TITLE) for run in here.values()}

@@ -16,7 +16,7 @@ from app.compare.words import letter, overlap_sentence, share_sentences
 from app.components.compared_rows import compared_rows
 from app.components.pager import paged_lines
 from app.components.pin_button import pin_button
-from app.glossary import told
+from app.glossary import column_help
 from app.present.pinned import page_finding
 from app.run_rows import RunRows
 from app.services import Services
@@ -36,15 +36,15 @@ _STRINGS = "Strings"
 
 def compare_searches(services: Services, runs: Sequence[RunRecord]) -> bool:
     """Show them; whether there is more to read."""
-    found, waits = compared_rows(services, runs)
-    if not found:
+    run_rows, waits = compared_rows(services, runs)
+    if not run_rows:
         return waits
-    if not all(one.rows for one in found):
-        empty = [letter(place) for place, one in enumerate(found) if not one.rows]
+    if not all(one.rows for one in run_rows):
+        empty = [letter(place) for place, one in enumerate(run_rows) if not one.rows]
         st.info(f"Nothing was found (yet) by {', '.join(empty)}.", icon=":material/info:")
-    if not any(one.rows for one in found):
+    if not any(one.rows for one in run_rows):
         return False
-    compared = _Compared(runs, found)
+    compared = _Compared(runs, run_rows)
     if any(kind != ShortestPath.kind for kind in compared.kinds):
         _shares(services, compared)
     _strings(compared)
@@ -54,27 +54,27 @@ def compare_searches(services: Services, runs: Sequence[RunRecord]) -> bool:
 class _Compared:
     """The runs, and what is made of their rows together: once, beside the rows of the first of them."""
 
-    def __init__(self, runs: Sequence[RunRecord], found: Sequence[RunRows]) -> None:
+    def __init__(self, runs: Sequence[RunRecord], run_rows: Sequence[RunRows]) -> None:
         self.runs = runs
         self.kinds = [narrative.traversal_kind(run) for run in runs]
-        self._found = found
-        self._key = tuple((one.run_id, len(one.rows)) for one in found)
+        self._run_rows = run_rows
+        self._key = tuple((one.run_id, len(one.rows)) for one in run_rows)
 
     def remember(self, what: Hashable, make: Callable[[], Made]) -> Made:
         """As `RunRows.remember`."""
-        return self._found[0].remember(("compared", self._key, what), make)
+        return self._run_rows[0].remember(("compared", self._key, what), make)
 
     @property
     def rows(self) -> list[Rows]:
         """Such that strings of different runs can be the same."""
-        return self.remember("rows", lambda: comparable([one.rows for one in self._found]))
+        return self.remember("rows", lambda: comparable([one.rows for one in self._run_rows]))
 
 
 def _shares(services: Services, compared: _Compared) -> None:
     runs = compared.runs
     st.header("How probability is shared", anchor=False)
     names = _outcomes(compared.remember("groups", lambda: _common_groups(compared.rows)))
-    sentences, table = compared.remember(("shares", tuple(names)), lambda: _told_shares(compared, names))
+    sentences, table = compared.remember(("shares", tuple(names)), lambda: _compare_shares(compared, names))
     st.html(_paragraphs(sentences, "data-compared"))
     chart = compared.remember(("overlaid", tuple(names)), lambda: overlaid_shares(table))
     _chart(chart, "overlaid")
@@ -103,7 +103,7 @@ def _common_groups(rows: Sequence[Rows]) -> list[str]:
     return [name for name in group_names(rows[0]) if all(name in names for names in others)]
 
 
-def _told_shares(compared: _Compared, names: Sequence[str]) -> tuple[list[str], pd.DataFrame]:
+def _compare_shares(compared: _Compared, names: Sequence[str]) -> tuple[list[str], pd.DataFrame]:
     """How the runs differ from the first, in sentences, and the table of shares."""
     runs, rows, kinds = compared.runs, compared.rows, compared.kinds
     drawn = [place for place, kind in enumerate(kinds) if kind != ShortestPath.kind]
@@ -175,7 +175,7 @@ def _table(count: int, lines: Callable[[int, int], pd.DataFrame], key: str, what
             return st.column_config.NumberColumn(format="%.3g", help=COLUMN_HELP.get(kind))
         if kind == "Rank":
             return st.column_config.NumberColumn(format="localized", help=COLUMN_HELP["Rank"])
-        return st.column_config.TextColumn(help=told(name))
+        return st.column_config.TextColumn(help=column_help(name))
 
     def draw(start: int, stop: int) -> None:
         table = lines(start, stop)

@@ -30,7 +30,7 @@ from engine.studies.masking import Masker
 from engine.studies.study import Study
 
 #: Figures beside each other; more than this would be too small to read, and stand below each other.
-_BESIDE = 2
+_FIGURES_A_ROW = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +51,8 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
     if view is None:
         st.info("This study has no figures here.", icon=":material/info:")
         return False
-    found, waits = compared_rows(services, runs)
-    if not found:
+    run_rows, waits = compared_rows(services, runs)
+    if not run_rows:
         return waits
     if view.notice:
         st.caption(as_markdown(view.notice))
@@ -60,15 +60,15 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
     compared = []
     for column, (place, run) in zip(st.columns(len(runs), gap="medium"), enumerate(runs), strict=True):
         study = StudySpecification.from_json(run.specification).study
-        rows = counting_rows(found[place])
+        rows = counting_rows(run_rows[place])
         verdict: Sequence[str] = ()
         figures: Sequence[Figure] = ()
         mask, refused = view.mask(study), None
         try:
             with made_of(run):
                 # As on the study's own page, which knows of a mask by its one switch.
-                said = remembered_findings(view, study, found[place], (mask is None,))
-                verdict, figures = said.verdict, said.figures
+                findings = remembered_findings(view, study, run_rows[place], (mask is None,))
+                verdict, figures = findings.verdict, findings.figures
         except QueryError as error:
             verdict, refused = (), error
         compared.append(_Compared(run, study, rows if refused is None else (), verdict, figures, mask))
@@ -82,19 +82,19 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
             )
             if refused is not None:
                 show_error(refused)
-    _question_by_question(runs[0].variety, compared, found)
+    _question_by_question(runs[0].variety, compared, run_rows)
     _figures(services, view, compared)
     return False
 
 
-def _question_by_question(kind: str, compared: Sequence[_Compared], found: Sequence[RunRows]) -> None:
+def _question_by_question(kind: str, compared: Sequence[_Compared], run_rows: Sequence[RunRows]) -> None:
     """Where two runs decide the same questions otherwise, and whether that is more than chance."""
     try:
         with contextlib.ExitStack() as care:
             for one in compared:
                 care.enter_context(made_of(one.run))
-            key = ("paired", tuple((one.run_id, len(one.rows)) for one in found))
-            differences = found[0].remember(key, lambda: paired_differences(kind, [one.rows for one in compared]))
+            key = ("paired", tuple((one.run_id, len(one.rows)) for one in run_rows))
+            differences = run_rows[0].remember(key, lambda: paired_differences(kind, [one.rows for one in compared]))
     except QueryError:
         return  # what is wrong with these rows was said above
     if not differences:
@@ -109,8 +109,8 @@ def _question_by_question(kind: str, compared: Sequence[_Compared], found: Seque
         height="content",
         alt="Each two runs on the questions that both decided",
         column_config={
-            name: st.column_config.NumberColumn(format="%.2g" if name == "p" else "localized", help=told)
-            for name, told in COLUMN_HELP.items()
+            name: st.column_config.NumberColumn(format="%.2g" if name == "p" else "localized", help=help)
+            for name, help in COLUMN_HELP.items()
         },
     )
 
@@ -126,9 +126,9 @@ def _figures(services: Services, view: StudyView, compared: Sequence[_Compared])
         having = [
             (place, figure) for place, one in enumerate(compared) for figure in one.figures if figure.title == name
         ]
-        for start in range(0, len(having), _BESIDE):
-            columns = st.columns(_BESIDE, gap="medium")
-            for column, (place, figure) in zip(columns, having[start : start + _BESIDE], strict=False):
+        for start in range(0, len(having), _FIGURES_A_ROW):
+            columns = st.columns(_FIGURES_A_ROW, gap="medium")
+            for column, (place, figure) in zip(columns, having[start : start + _FIGURES_A_ROW], strict=False):
                 with column:
                     st.html(f'<span class="relens-letter">{letter(place)}</span>')
                     st.caption(as_markdown(figure.sentence))

@@ -26,8 +26,8 @@ def compared_rows(services: Services, runs: Sequence[RunRecord]) -> tuple[Sequen
             icon=":material/info:",
         )
         return (), False
-    found = [read_rows(services.store, run) for run in runs]
-    if all(one.is_read for one in found):
-        return (found, False) if all(one.is_whole for one in found) else ((), False)
-    st.info(as_markdown(reading_sentence(found)), icon=":material/hourglass_top:")
+    run_rows = [read_rows(services.store, run) for run in runs]
+    if all(one.is_read for one in run_rows):
+        return (run_rows, False) if all(one.is_whole for one in run_rows) else ((), False)
+    st.info(as_markdown(reading_sentence(run_rows)), icon=":material/hourglass_top:")
     return (), True

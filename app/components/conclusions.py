@@ -26,32 +26,32 @@ _OTHER = {
 }
 
 
-def conclusions(run: RunRecord, found: RunRows) -> None:
+def conclusions(run: RunRecord, run_rows: RunRows) -> None:
     """Show the sentences."""
-    html = found.remember("conclusions", lambda: conclusions_html(run, found))
+    html = run_rows.remember("conclusions", lambda: conclusions_html(run, run_rows))
     if html:
         st.html(html)
 
 
-def conclusions_html(run: RunRecord, found: RunRows) -> str:
+def conclusions_html(run: RunRecord, run_rows: RunRows) -> str:
     """The sentences, every text escaped: findings first, then what they rest on."""
-    said, basis = conclusion_sentences(run, found)
-    items = [f"<p>{as_html(sentence)}</p>" for sentence in said]
+    sentences, basis = conclusion_sentences(run, run_rows)
+    items = [f"<p>{as_html(sentence)}</p>" for sentence in sentences]
     items += [f'<p class="minor">{as_html(sentence)}</p>' for sentence in basis]
     return f'<div class="relens-findings">{"".join(items)}</div>' if items else ""
 
 
-def conclusion_sentences(run: RunRecord, found: RunRows) -> tuple[list[str], list[str]]:
+def conclusion_sentences(run: RunRecord, run_rows: RunRows) -> tuple[list[str], list[str]]:
     """What was found, and what that rests on."""
-    kind, draws, rows = narrative.traversal_kind(run), narrative.draws(run), found.rows
+    kind, draws, rows = narrative.traversal_kind(run), narrative.draws(run), run_rows.rows
     query = run.specification.get("query", {})
-    said: list[str] = []
+    sentences: list[str] = []
     basis: list[str] = []
     names = group_names(rows)
     if kind != ShortestPath.kind and names:
         view = default_view(names, str(query.get("prefix", "")))
         columns = [group_column(name) for name in view.values], [group_column(name) for name in view.given]
-        said += findings.share_sentences(groups_of_view(run, found, view), *columns)
+        sentences += findings.share_sentences(groups_of_view(run, run_rows, view), *columns)
     if query.get("encoding", Encoding.ALL) == Encoding.ALL:
         basis.append(findings.spelling_sentence(rows, draws))
     if kind == Sampling.kind:
@@ -64,7 +64,7 @@ def conclusion_sentences(run: RunRecord, found: RunRows) -> tuple[list[str], lis
         basis.append(findings.precision_sentence(run.progress))
     if kind != ShortestPath.kind:
         basis.append(findings.settled_sentence(rows, end_of_text=bool(query.get("end_of_text"))))
-    return said, [sentence for sentence in basis if sentence]
+    return sentences, [sentence for sentence in basis if sentence]
 
 
 def other_traversal(run: RunRecord) -> None:

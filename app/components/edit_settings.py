@@ -34,11 +34,11 @@ def edit_settings() -> Mapping[str, DeltaGenerator]:
 
 def popover_label(form: Form) -> str:
     """The label, with a badge for what is set."""
-    told = [counted(form.edits, "edit")] if form.edits else []
+    counts = [counted(form.edits, "edit")] if form.edits else []
     words = len(words_of(form.exclude_words))
     exclusions = bool(form.exclude) + words + bool(form.stop_words)
-    told += [counted(exclusions, "exclusion")] if exclusions else []
-    badge = f" :blue-badge[{', '.join(told)}]" if told else ""
+    counts += [counted(exclusions, "exclusion")] if exclusions else []
+    badge = f" :blue-badge[{', '.join(counts)}]" if counts else ""
     return f"Edits and exclusions{badge}"
 
 

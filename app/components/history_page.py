@@ -60,7 +60,7 @@ def _history(services: Services) -> None:
         with st.container():
             undo_banner(services)
         filters = _filters(services)
-        total = services.store.count(**filters.wanted())
+        total = services.store.count(**filters.store_arguments())
         if not total and filters.is_empty:
             _empty()
             return
@@ -108,9 +108,9 @@ def _filters(services: Services) -> Filters:
         pinned=pinned,
         deleted=deleted,
     )
-    told = [*kinds, *statuses, *models, *(["pinned"] if pinned else []), *(["deleted"] if deleted else [])]
-    if told:
-        st.caption(as_markdown(f"Only: {', '.join(told)}"))
+    labels = [*kinds, *statuses, *models, *(["pinned"] if pinned else []), *(["deleted"] if deleted else [])]
+    if labels:
+        st.caption(as_markdown(f"Only: {', '.join(labels)}"))
     return filters
 
 
@@ -168,13 +168,13 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[list[Listed
     with right:
         page = st.pagination(number, key="sheet", bind="query-params") if number > 1 else 1
     page = min(max(int(page), 1), number)
-    runs = services.store.listed(**filters.wanted(), limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
+    runs = services.store.listed(**filters.store_arguments(), limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
     with left:
         shown = f"{(page - 1) * _A_PAGE + 1:,}–{(page - 1) * _A_PAGE + len(runs):,} of " if number > 1 else ""
         st.caption(f"{shown}{counted(total, 'run')}")
     if st.query_params.get(CHOSEN, "") != st.session_state.get(_ADDRESS):
         _begin_anew()  # somebody came by another link
-    asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
+    chosen = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
     table = runs_table(runs, services.questions.titles(runs))
     # Ticks are places in the list: another list begins with those that are in the address.
     key = hashlib.sha256(repr([run.id for run in runs]).encode()).hexdigest()[:12]
@@ -185,7 +185,7 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[list[Listed
             on_select="rerun",
             selection_mode="multi-row",
             selection_default={
-                "selection": {"rows": [place for place, run in enumerate(runs) if run.id in asked], "columns": []}
+                "selection": {"rows": [place for place, run in enumerate(runs) if run.id in chosen], "columns": []}
             },
             hide_index=True,
             height="content" if len(runs) <= 12 else 460,
@@ -208,16 +208,18 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[list[Listed
 def _chosen(services: Services, ticked: Sequence[ListedRun], runs: Sequence[ListedRun]) -> list[RunRecord]:
     """What is ticked here, and what was chosen elsewhere and is still there; kept in the address."""
     listed = {run.id for run in runs}
-    asked = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
-    wanted = [*(run_id for run_id in asked if run_id not in listed), *(run.id for run in ticked)]
-    found = {run.id: run for run in map(services.store.get, wanted) if run is not None}
+    in_address = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
+    run_ids = [*(run_id for run_id in in_address if run_id not in listed), *(run.id for run in ticked)]
+    runs_by_id = {run.id: run for run in map(services.store.get, run_ids) if run is not None}
     # In the order in which they were chosen: the first is what others are compared with.
-    order = [run_id for run_id in asked if run_id in found] + [run_id for run_id in found if run_id not in asked]
+    order = [run_id for run_id in in_address if run_id in runs_by_id] + [
+        run_id for run_id in runs_by_id if run_id not in in_address
+    ]
     order = order[:MOST_CHOSEN]
     _keep_address(order)
-    if len(found) > MOST_CHOSEN:
+    if len(runs_by_id) > MOST_CHOSEN:
         st.caption(f"At most {MOST_CHOSEN} runs are chosen at once; the first {MOST_CHOSEN} are.")
-    return [found[run_id] for run_id in order]
+    return [runs_by_id[run_id] for run_id in order]
 
 
 def choose(*run_ids: str) -> None:

@@ -119,10 +119,10 @@ def tokens_html(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) -> st
             classes.append("given")
         elif reading["allowed"] is False:
             classes.append("refused")
-        told = "no context" if probability is None else narrative.probability_text(probability)
+        label = "no context" if probability is None else narrative.probability_text(probability)
         chips.append(
             f'<span class="{" ".join(classes)}" style="--share:{probability or 0.0:.4f}">'
-            f"{as_html(visible(reading['text']))}<small>{as_html(told)}</small></span>"
+            f"{as_html(visible(reading['text']))}<small>{as_html(label)}</small></span>"
         )
     return f'<div class="relens-tokens">{"".join(chips)}</div>'
 

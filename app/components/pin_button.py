@@ -56,5 +56,5 @@ def pin_button(
         return
     where = f"screen {place} of “{as_markdown(deck_name(deck))}”"
     address = f"present?{urlencode({DECK_PARAMETER: deck})}" if deck else "present"
-    said = f"It is there already, as {where}." if was_there else f"Pinned: {where}."
-    st.toast(f"{said} [Open Present]({address})", icon=":material/keep:", duration="long")
+    message = f"It is there already, as {where}." if was_there else f"Pinned: {where}."
+    st.toast(f"{message} [Open Present]({address})", icon=":material/keep:", duration="long")

@@ -13,13 +13,13 @@ from app.components.pager import LINES
 from app.components.pin_button import pin_button
 from app.components.result_lines import groups_of_view
 from app.components.result_view import BY_GROUPS, SEQUENCES, STRINGS, View
-from app.components.run_panel import mass_told
+from app.components.run_panel import mass_text
 from app.present.finding import Finding
 from app.present.pinned import best_sentence, search_finding
 from app.run_rows import RunRows
 from app.sample_check import compare
 from app.services import Services
-from app.tables import Lines, StringLines, group_column, group_key, shown_value, string_key, told_apart
+from app.tables import Lines, StringLines, distinct_labels, group_column, group_key, shown_value, string_key
 from app.text import as_markdown
 from engine.query import Encoding, ShortestPath
 from engine.runs.records import RunRecord
@@ -30,7 +30,7 @@ _BEST = ("Likeliest", "Probability")
 _Pin = Callable[[str, charts.Chart], None]
 
 
-def result_charts(services: Services, run: RunRecord, found: RunRows, view: View, lines: Lines) -> None:
+def result_charts(services: Services, run: RunRecord, run_rows: RunRows, view: View, lines: Lines) -> None:
     """Show the charts that say something of this run, each to be pinned; `lines` are those of the table beside them."""
 
     def pin(name: str, chart: charts.Chart) -> None:
@@ -38,24 +38,24 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
             best = ""
             if name in _BEST:
                 table = lines.frame()
-                best = best_sentence(told_apart(table), list(table["Probability"]))
-            told, basis = conclusion_sentences(run, found)
-            return search_finding(run, name, chart, told, basis, mass_told(run, found.rows), best)
+                best = best_sentence(distinct_labels(table), list(table["Probability"]))
+            sentences, basis = conclusion_sentences(run, run_rows)
+            return search_finding(run, name, chart, sentences, basis, mass_text(run, run_rows.rows), best)
 
         pin_button(services, finding, key=f"pin_{_key(name)}")
 
     def show(name: str, make: Callable[[], charts.Chart]) -> None:
-        _chart(found.remember(("chart", name, view), make), name, pin)
+        _chart(run_rows.remember(("chart", name, view), make), name, pin)
 
     def head() -> pd.DataFrame:
-        return found.remember(("head", view), lambda: lines.frame(0, LINES))
+        return run_rows.remember(("head", view), lambda: lines.frame(0, LINES))
 
     kind, draws = narrative.traversal_kind(run), narrative.draws(run)
     offered: dict[str, Callable[[str], None]] = {}
     if view.by == BY_GROUPS:
         columns = [group_column(group) for group in view.values], [group_column(group) for group in view.given]
         offered["Shares"] = lambda name: show(
-            name, lambda: share_charts.share_bars(groups_of_view(run, found, view), *columns)
+            name, lambda: share_charts.share_bars(groups_of_view(run, run_rows, view), *columns)
         )
     elif "Share" in head():
         offered["Shares"] = lambda name: show(name, lambda: share_charts.share_bars(head()))
@@ -64,16 +64,16 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
             name, lambda: search_charts.probability_bars(head())
         )
     if draws is not None:
-        offered["Against exact"] = lambda name: _against_exact(run, found, view, lines, draws, name, pin)
-    if found.remember("edited", lambda: any(row.get("unedited") is not None for row in found.rows)):
-        offered["Edits"] = lambda name: show(name, lambda: share_charts.edit_positions(found.rows))
+        offered["Against exact"] = lambda name: _against_exact(run, run_rows, view, lines, draws, name, pin)
+    if run_rows.remember("edited", lambda: any(row.get("unedited") is not None for row in run_rows.rows)):
+        offered["Edits"] = lambda name: show(name, lambda: share_charts.edit_positions(run_rows.rows))
     if run.specification.get("query", {}).get("encoding", Encoding.ALL) == Encoding.ALL:
         offered["Spelling"] = lambda name: show(
-            name, lambda: share_charts.spelling_bars(_strings(found, draws) if view.by != STRINGS else head())
+            name, lambda: share_charts.spelling_bars(_strings(run_rows, draws) if view.by != STRINGS else head())
         )
     if draws is None:
-        offered["Bounds"] = lambda name: _bounds(found, name, pin)
-        offered["Pace"] = lambda name: show(name, lambda: search_charts.matches_over_time(found.rows))
+        offered["Bounds"] = lambda name: _bounds(run_rows, name, pin)
+        offered["Pace"] = lambda name: show(name, lambda: search_charts.matches_over_time(run_rows.rows))
     tabs = st.tabs(list(offered), key=f"result_charts_{kind}_{len(offered)}", on_change="rerun")
     for tab, (name, draw) in zip(tabs, offered.items(), strict=True):
         if tab.open:
@@ -81,12 +81,14 @@ def result_charts(services: Services, run: RunRecord, found: RunRows, view: View
                 draw(name)
 
 
-def _against_exact(run: RunRecord, found: RunRows, view: View, lines: Lines, draws: int, name: str, pin: _Pin) -> None:
+def _against_exact(
+    run: RunRecord, run_rows: RunRows, view: View, lines: Lines, draws: int, name: str, pin: _Pin
+) -> None:
     if view.by == SEQUENCES:
         st.caption("Look at the results by strings or by groups to compare their shares.")
         return
-    chart, reason = found.remember(
-        ("chart", name, view, draws), lambda: _compared_with_exact(run, found, view, lines, draws)
+    chart, reason = run_rows.remember(
+        ("chart", name, view, draws), lambda: _compared_with_exact(run, run_rows, view, lines, draws)
     )
     _chart(chart, name, pin)
     if reason:
@@ -94,15 +96,15 @@ def _against_exact(run: RunRecord, found: RunRows, view: View, lines: Lines, dra
 
 
 def _compared_with_exact(
-    run: RunRecord, found: RunRows, view: View, lines: Lines, draws: int
+    run: RunRecord, run_rows: RunRows, view: View, lines: Lines, draws: int
 ) -> tuple[charts.Chart, str]:
     prefix_by = str(run.specification.get("traversal", {}).get("prefix_by", "strings"))
     if view.by == BY_GROUPS:
-        table = groups_of_view(run, found, view)
+        table = groups_of_view(run, run_rows, view)
         order = [*view.given, *view.values]
         labels = [" · ".join(map(shown_value, key)) for key in table["key"]]
         compared, reason = compare(
-            found.rows,
+            run_rows.rows,
             table,
             labels,
             lambda row: group_key(row, order),
@@ -112,18 +114,20 @@ def _compared_with_exact(
         )
     else:
         table = lines.frame(0, LINES)
-        compared, reason = compare(found.rows, table, told_apart(table), string_key, draws=draws, prefix_by=prefix_by)
+        compared, reason = compare(
+            run_rows.rows, table, distinct_labels(table), string_key, draws=draws, prefix_by=prefix_by
+        )
     return share_charts.sample_against_exact(compared), reason
 
 
-def _strings(found: RunRows, draws: int | None) -> pd.DataFrame:
+def _strings(run_rows: RunRows, draws: int | None) -> pd.DataFrame:
     """The first strings in the order in which they were found."""
-    return StringLines(found.rows, draws=draws).frame(0, LINES)
+    return StringLines(run_rows.rows, draws=draws).frame(0, LINES)
 
 
-def _bounds(found: RunRows, name: str, pin: _Pin) -> None:
-    if len(found.history) > 1:
-        _chart(search_charts.mass_over_time(found.history), name, pin)
+def _bounds(run_rows: RunRows, name: str, pin: _Pin) -> None:
+    if len(run_rows.history) > 1:
+        _chart(search_charts.mass_over_time(run_rows.history), name, pin)
     else:
         st.caption("The bounds over time are drawn while you watch a run.")
 

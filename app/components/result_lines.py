@@ -12,21 +12,21 @@ from engine.query import ShortestPath
 from engine.runs.records import RunRecord
 
 
-def result_lines(run: RunRecord, found: RunRows, view: View) -> Lines:
+def result_lines(run: RunRecord, run_rows: RunRows, view: View) -> Lines:
     """The lines of a view of all rows."""
     draws = narrative.draws(run)
 
     def lines() -> Lines:
         if view.by == SEQUENCES:
-            return MatchLines(found.rows, sampled=draws is not None)
+            return MatchLines(run_rows.rows, sampled=draws is not None)
         if view.by == BY_GROUPS:
-            return GroupLines(found.rows, view.names, view.given, draws=draws)
+            return GroupLines(run_rows.rows, view.names, view.given, draws=draws)
         shares = narrative.traversal_kind(run) != ShortestPath.kind
-        return StringLines(found.rows, shares=shares, draws=draws)
+        return StringLines(run_rows.rows, shares=shares, draws=draws)
 
-    return found.remember(("lines", view), lines)
+    return run_rows.remember(("lines", view), lines)
 
 
-def groups_of_view(run: RunRecord, found: RunRows, view: View) -> pd.DataFrame:
+def groups_of_view(run: RunRecord, run_rows: RunRows, view: View) -> pd.DataFrame:
     """All lines of a view by groups, for what is said and drawn of all of them."""
-    return found.remember(("groups of", view), lambda: result_lines(run, found, view).frame())
+    return run_rows.remember(("groups of", view), lambda: result_lines(run, run_rows, view).frame())

@@ -45,46 +45,46 @@ _FORMATTED = {
 _FORMATTED |= {"log P model": "%.4f", "log P prefix": "%.4f", "Share": "percent", "Own spelling": "percent"}
 
 
-def results(services: Services, run: RunRecord, found: RunRows) -> int | None:
+def results(services: Services, run: RunRecord, run_rows: RunRows) -> int | None:
     """Show what was found; returns the number of the match that is selected."""
-    if not found.is_whole:
-        return _first_matches(services, run, found)
+    if not run_rows.is_whole:
+        return _first_matches(services, run, run_rows)
     query: Mapping[str, Any] = run.specification.get("query", {})
     kind = narrative.traversal_kind(run)
-    names = found.remember("groups", lambda: group_names(found.rows))
+    names = run_rows.remember("groups", lambda: group_names(run_rows.rows))
     with _bar():
         view = choose_view(names, str(query.get("prefix", "")), prefer_groups=kind != ShortestPath.kind)
         logarithms = view.by != BY_GROUPS and _logarithms()
         st.space("stretch")
         if not run.is_live:
             other_traversal(run)
-        _downloads(services, run, found, view)
-    lines = result_lines(run, found, view)
+        _downloads(services, run, run_rows, view)
+    lines = result_lines(run, run_rows, view)
     shown, drawn = st.columns([7, 4], gap="medium")
     with shown:
         selected = _paged_table(lines, run, view.by, logarithms=logarithms, selectable=view.by != BY_GROUPS)
         st.caption(_legend(run, view, lines))
     with drawn:
-        result_charts(services, run, found, view, lines)
+        result_charts(services, run, run_rows, view, lines)
     return selected
 
 
-def _first_matches(services: Services, run: RunRecord, found: RunRows) -> int | None:
+def _first_matches(services: Services, run: RunRecord, run_rows: RunRows) -> int | None:
     """The matches that are here, one by one, where they are not all: nothing that holds only of all of them."""
     sampled = narrative.draws(run) is not None
     st.info(
-        as_markdown(found.cut_sentence())
-        or f"{as_markdown(found.reading_sentence())} What they say together is shown once all are read.",
-        icon=":material/info:" if found.is_cut else ":material/hourglass_top:",
+        as_markdown(run_rows.cut_sentence())
+        or f"{as_markdown(run_rows.reading_sentence())} What they say together is shown once all are read.",
+        icon=":material/info:" if run_rows.is_cut else ":material/hourglass_top:",
     )
     with _bar():
         logarithms = _logarithms()
         st.space("stretch")
-        _downloads(services, run, found, View(SEQUENCES))
-    if found.is_cut:
-        lines = found.remember("first matches", lambda: MatchLines(found.rows, sampled=sampled, by_share=False))
+        _downloads(services, run, run_rows, View(SEQUENCES))
+    if run_rows.is_cut:
+        lines = run_rows.remember("first matches", lambda: MatchLines(run_rows.rows, sampled=sampled, by_share=False))
     else:
-        lines = MatchLines(found.rows[:LINES], sampled=sampled, by_share=False)
+        lines = MatchLines(run_rows.rows[:LINES], sampled=sampled, by_share=False)
     selected = _paged_table(lines, run, "first", logarithms=logarithms, selectable=True)
     st.caption("Select a line to see its tokens.")
     return selected
@@ -103,10 +103,10 @@ def _logarithms() -> bool:
     )
 
 
-def _downloads(services: Services, run: RunRecord, found: RunRows, view: View) -> None:
+def _downloads(services: Services, run: RunRecord, run_rows: RunRows, view: View) -> None:
     what = "All matches found so far, one line a token sequence, every score,"
-    first = f"-first-{MOST_ROWS}" if found.is_cut else ""
-    if found.is_cut:
+    first = f"-first-{MOST_ROWS}" if run_rows.is_cut else ""
+    if run_rows.is_cut:
         what = f"The first {MOST_ROWS:,} matches, one line a token sequence, every score,"
     if view.by == BY_GROUPS:
         what = "The shares of this table"
@@ -115,7 +115,7 @@ def _downloads(services: Services, run: RunRecord, found: RunRows, view: View) -
             label,
             # Rows are fetched when the button is pressed: a page that is left open keeps none.
             data=lambda name=name: _file(services, run, view, name),
-            file_name=f"relens-{found.run_id[:8]}{first}.{name}",
+            file_name=f"relens-{run_rows.run_id[:8]}{first}.{name}",
             mime=mime,
             on_click="ignore",
             key=f"download_{name}",
@@ -165,12 +165,12 @@ def _table(table: pd.DataFrame, run: RunRecord, *, logarithms: bool, selectable:
 
 
 def _column(name: str, values: pd.Series) -> Any:
-    told = COLUMN_HELP.get(name, "The text of this named group of the query; (none) where it took no part.")
+    help = COLUMN_HELP.get(name, "The text of this named group of the query; (none) where it took no part.")
     if values.dtype == bool:
-        return st.column_config.CheckboxColumn(width=85, help=told)
+        return st.column_config.CheckboxColumn(width=85, help=help)
     if pd.api.types.is_numeric_dtype(values):
-        return st.column_config.NumberColumn(width=_WIDTHS.get(name, 90), format=_FORMATTED.get(name), help=told)
-    return st.column_config.TextColumn(width=_WIDTHS.get(name, 130), help=told)
+        return st.column_config.NumberColumn(width=_WIDTHS.get(name, 90), format=_FORMATTED.get(name), help=help)
+    return st.column_config.TextColumn(width=_WIDTHS.get(name, 130), help=help)
 
 
 def _legend(run: RunRecord, view: View, lines: Lines) -> str:

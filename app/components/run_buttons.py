@@ -84,16 +84,16 @@ def restoring_link(shown: RunRecord | None, specification: SearchSpecification |
     if shown is None or specification is None:
         return
     try:
-        asked = Form.from_specification(SearchSpecification.from_json(shown.specification))
-        now = Form.from_specification(specification)
+        form_of_run = Form.from_specification(SearchSpecification.from_json(shown.specification))
+        form = Form.from_specification(specification)
     except QueryError:
         return
-    if asked == now:
+    if form_of_run == form:
         return
     with st.container(key="restore_query", width="content"):
         query_link(
             "Matches are of another query",
-            asked,
+            form_of_run,
             shown.id,
             sign="↩",
             help="The fields have changed since this run. Click to put its query back.",

@@ -119,12 +119,12 @@ def undo_banner(services: Services) -> None:
 
 def facts_html(run: RunRecord) -> str:
     """What the run is, in two lines; all text escaped."""
-    asked = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    created = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
     facts = [
         variety_name(run),
         run.model,
         STATUSES[run.status],
-        f"asked {asked}",
+        f"asked {created}",
         counted(run.row_count, "row"),
         spent_text(run),
         f"run {run.id}",
@@ -161,8 +161,8 @@ def _imported(services: Services, run: RunRecord) -> None:
     if run.origin is None:
         return
     when = datetime.fromtimestamp(float(run.origin.get("imported", 0.0)), UTC).strftime("%Y-%m-%d %H:%M UTC")
-    told = fingerprint_sentence(run, services.store.fingerprint_here(run.model))
-    st.info(as_markdown(f"Imported {when}. {told}"), icon=":material/upload:")
+    sentence = fingerprint_sentence(run, services.store.fingerprint_here(run.model))
+    st.info(as_markdown(f"Imported {when}. {sentence}"), icon=":material/upload:")
 
 
 def _repeating(services: Services, run: RunRecord) -> None:

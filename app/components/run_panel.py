@@ -36,7 +36,7 @@ def run_status(run: RunRecord, queue_position: int | None) -> None:
             st.caption(work)
 
 
-def mass(run: RunRecord, found: RunRows) -> None:
+def mass(run: RunRecord, run_rows: RunRows) -> None:
     """How much of what the decoder writes is a match: bounds, or of a sample an estimate with its interval.
 
     Nothing of a sample that is still being drawn, or whose draws are not all here.
@@ -45,19 +45,19 @@ def mass(run: RunRecord, found: RunRows) -> None:
         return
     draws = narrative.draws(run)
     if draws is not None:
-        if run.is_live or not found.is_whole:
+        if run.is_live or not run_rows.is_whole:
             return
-        estimate = found.remember("mass", lambda: findings.sample_mass(found.rows, draws))
+        estimate = run_rows.remember("mass", lambda: findings.sample_mass(run_rows.rows, draws))
         if estimate is not None:
             sentence = findings.sample_mass_sentence(estimate)
             st.html(mass_html(sentence, estimate.low, estimate.high, "hatched: where it lies in 95 of 100 samples"))
         return
-    sentence = mass_told(run, ())
+    sentence = mass_text(run, ())
     key = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
     st.html(mass_html(sentence, *narrative.mass_bounds(run.progress), key))
 
 
-def mass_told(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
+def mass_text(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
     """The same as a sentence; "" while a sample is being drawn, and before anything is known."""
     draws = narrative.draws(run)
     if draws is not None:

@@ -50,9 +50,9 @@ def run_view(services: Services, shown: RunRecord | None) -> None:
     st.fragment(_run_view, key="run_view")(services, shown.id, shown.is_live)
 
 
-def _pace(services: Services, run: RunRecord, found: RunRows) -> float | None:
+def _pace(services: Services, run: RunRecord, run_rows: RunRows) -> float | None:
     """Seconds until the next look, None where nothing more will come."""
-    if not found.is_read:
+    if not run_rows.is_read:
         return READ_ON
     if _open_inspection(services) is not None:
         return _EAGER
@@ -69,26 +69,26 @@ def _run_view(services: Services, run_id: str, was_live: bool) -> None:
         if run is None:
             show_warning("This run is no longer in the store.")
             return
-        found = read_rows(services.store, run)
+        run_rows = read_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
     except RelensError as error:
         show_error(error)
         ticker(_RARE, key="looking")  # a store that is too busy to answer now may do so then
         return
-    _head(services, run, found, position)
+    _head(services, run, run_rows, position)
     selected = None
-    if found.rows:
-        selected = results(services, run, found)
+    if run_rows.rows:
+        selected = results(services, run, run_rows)
     elif run.is_live:
         st.caption(_WAITING[narrative.traversal_kind(run)])
     if selected is not None:
-        _detail(services, run, found, selected)
-    ticker(_pace(services, run, found), key="looking")
+        _detail(services, run, run_rows, selected)
+    ticker(_pace(services, run, run_rows), key="looking")
     if was_live and not run.is_live:
         st.rerun()
 
 
-def _head(services: Services, run: RunRecord, found: RunRows, position: int | None) -> None:
+def _head(services: Services, run: RunRecord, run_rows: RunRows, position: int | None) -> None:
     left, right = st.columns([7, 4], gap="medium", vertical_alignment="top")
     with left:
         run_status(run, position)
@@ -100,17 +100,17 @@ def _head(services: Services, run: RunRecord, found: RunRows, position: int | No
             help="Run the same query again, from the start; a sample with the same seed.",
         ):
             begin_run(services, lambda: services.store.repeat(run.id, session_name()))
-        if not run.is_live and found.rows and found.is_whole:
-            conclusions(run, found)
+        if not run.is_live and run_rows.rows and run_rows.is_whole:
+            conclusions(run, run_rows)
         device = device_line(run.device)
         if device and run.is_live:
             st.caption(device)
     with right:
-        mass(run, found)
+        mass(run, run_rows)
 
 
-def _detail(services: Services, run: RunRecord, found: RunRows, number: int) -> None:
-    match = found.find(number)
+def _detail(services: Services, run: RunRecord, run_rows: RunRows, number: int) -> None:
+    match = run_rows.find(number)
     if match is None:
         return
     try:
@@ -132,8 +132,8 @@ def _readings(
         return None, known[opened[key]]
     inspected = services.store.get(opened[key]) if key in opened else None
     if inspected is None or inspected.status in ("interrupted", "stopped"):
-        asked = inspection(SearchSpecification.from_json(run.specification), match)
-        opened[key] = services.store.submit(asked, session_name())
+        specification = inspection(SearchSpecification.from_json(run.specification), match)
+        opened[key] = services.store.submit(specification, session_name())
         inspected = services.store.get(opened[key])
     st.session_state["open_inspection"] = opened[key]
     if inspected is not None and inspected.status == "done" and opened[key] not in known:

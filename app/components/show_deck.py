@@ -46,10 +46,10 @@ def show_deck(services: Services, cards: Sequence[Card], deck: str, number: int,
 
 def _deck(services: Services, cards: Sequence[Card], deck: str, first: int, address: str) -> None:
     theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
-    wanted = _wanted(first)
+    requested = _requested(first)
     # 0: the browser has lost the file.
-    html = shown_deck(cards, deck, theme) if st.session_state.pop(_WHOLE, False) or not wanted else ""
-    number = wanted or first
+    html = shown_deck(cards, deck, theme) if st.session_state.pop(_WHOLE, False) or not requested else ""
+    number = requested or first
     try:
         figure = _figure(services, cards, number)
     except RelensError as error:
@@ -75,11 +75,11 @@ def _deck(services: Services, cards: Sequence[Card], deck: str, first: int, addr
         st.rerun()
 
 
-def _wanted(first: int) -> int:
+def _requested(first: int) -> int:
     """The screen whose figure the browser asks for."""
     held = st.session_state.get(_KEY)
-    wanted = held.get("wanted") if isinstance(held, Mapping) else None
-    number = wanted.get("number") if isinstance(wanted, Mapping) else first
+    requested = held.get("wanted") if isinstance(held, Mapping) else None
+    number = requested.get("number") if isinstance(requested, Mapping) else first
     return number if isinstance(number, int) else first
 
 

@@ -24,8 +24,8 @@ def shown_run(services: Services) -> RunRecord | None:
     run = addressed_search(services)
     if run is None:
         return None
-    asked = {item.name for item in dataclasses.fields(Form)}
-    if not asked & set(st.query_params) and not st.session_state.get("pattern"):
+    fields = {item.name for item in dataclasses.fields(Form)}
+    if not fields & set(st.query_params) and not st.session_state.get("pattern"):
         _restore_query(run)
     return run
 

@@ -11,7 +11,7 @@ import streamlit as st
 from app import charts
 from app.components.pager import paged_lines
 from app.components.pin_button import pin_button
-from app.glossary import told
+from app.glossary import column_help
 from app.present.pinned import study_finding
 from app.report import study_report
 from app.run_rows import RunRows, stored_rows
@@ -114,7 +114,7 @@ def _table(table: Table) -> None:
             height="content" if len(frame) <= 12 else 430,
             alt=f"{table.title}: {counted(len(frame), 'line')}",
             column_config={
-                name: _column(frame[name], told(str(name), table.help.get(str(name)))) for name in frame.columns
+                name: _column(frame[name], column_help(str(name), table.help.get(str(name)))) for name in frame.columns
             },
         )
 

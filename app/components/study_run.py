@@ -68,7 +68,7 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
         if run is None:
             show_warning("This run is no longer in the store.")
             return
-        found = read_rows(services.store, run)
+        run_rows = read_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
         specification = StudySpecification.from_json(run.specification)
     except RelensError as error:
@@ -79,52 +79,52 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
     waits = False
     try:
         with made_of(run):
-            _status(run, found, position, view.mask(specification.study))
+            _status(run, run_rows, position, view.mask(specification.study))
             _buttons(services, run)
-            waits = _findings(services, view, run, specification, found)
+            waits = _findings(services, view, run, specification, run_rows)
     except QueryError as error:
         show_error(error)
-    ticker(_EAGER if waits and found.is_read and not run.is_live else _pace(run, found), key="study_looking")
+    ticker(_EAGER if waits and run_rows.is_read and not run.is_live else _pace(run, run_rows), key="study_looking")
     if was_live != run.is_live:
         st.rerun()
 
 
 def _findings(
-    services: Services, view: StudyView, run: RunRecord, specification: StudySpecification, found: RunRows
+    services: Services, view: StudyView, run: RunRecord, specification: StudySpecification, run_rows: RunRows
 ) -> bool:
     """What the rows say; whether something beside it waits for an answer of the worker."""
-    if not found.is_read:
-        st.info(as_markdown(found.reading_sentence()), icon=":material/hourglass_top:")
+    if not run_rows.is_read:
+        st.info(as_markdown(run_rows.reading_sentence()), icon=":material/hourglass_top:")
         return False
-    switches = view.switches() if found.rows else ()
-    if found.is_cut:
-        st.info(as_markdown(found.cut_sentence()), icon=":material/info:")
-        downloads(services, view, run, specification, found, None)
+    switches = view.switches() if run_rows.rows else ()
+    if run_rows.is_cut:
+        st.info(as_markdown(run_rows.cut_sentence()), icon=":material/info:")
+        downloads(services, view, run, specification, run_rows, None)
         return False
-    if not found.rows:
+    if not run_rows.rows:
         if run.is_live:
             st.caption("The first findings appear as soon as there is something to show.")
         return False
-    shown = remembered_findings(view, specification.study, found, switches)
+    shown = remembered_findings(view, specification.study, run_rows, switches)
     findings(shown)
-    downloads(services, view, run, specification, found, shown)
+    downloads(services, view, run, specification, run_rows, shown)
     show_figures(services, view, run, specification.study, shown)
     waits = view.draw_details(services, run, specification.study, shown.findings)
     show_tables(shown)
     return waits
 
 
-def _pace(run: RunRecord, found: RunRows) -> float | None:
-    if not found.is_read:
+def _pace(run: RunRecord, run_rows: RunRows) -> float | None:
+    if not run_rows.is_read:
         return READ_ON
     if not run.is_live:
         return None
     return _EAGER if run.progress.get("seconds_total", 0.0) < _EAGER_FOR_SECONDS else _CALM
 
 
-def _status(run: RunRecord, found: RunRows, position: int | None, mask: Masker | None) -> None:
+def _status(run: RunRecord, run_rows: RunRows, position: int | None, mask: Masker | None) -> None:
     headline = narrative.status_headline(run, position)
-    units, work = study_narrative.units_sentence(run), study_narrative.work_sentence(run, found.rows)
+    units, work = study_narrative.units_sentence(run), study_narrative.work_sentence(run, run_rows.rows)
     if mask is not None:  # a unit may be called after what is searched for
         units = mask(units)
     if run.is_live:

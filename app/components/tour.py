@@ -178,7 +178,7 @@ def _live(services: Services, picture: str) -> str:
         # Kept under a name of its own: what a field holds is forgotten on steps that do not draw it.
         st.session_state[_WRITTEN] = kept
     form = Form(pattern=kept)
-    answer, problem = _asked(services, form)
+    answer, problem = _preview(services, form)
     if picture == TYPE:
         verdict(form, answer, problem)
         if answer.value is not None:
@@ -202,7 +202,7 @@ def _live(services: Services, picture: str) -> str:
     return kept
 
 
-def _asked(services: Services, form: Form) -> tuple[Answer[Drawn], RelensError | None]:
+def _preview(services: Services, form: Form) -> tuple[Answer[Drawn], RelensError | None]:
     if not form.pattern:
         return Answer(), None
     try:

@@ -39,8 +39,8 @@ STATUSES = {
 
 #: A line of a list has so many characters.
 LONGEST_LINE = 90
-_SETTINGS_TOLD = 3
-_LONGEST_SETTING, _PARTS_TOLD = 40, 4
+_MOST_SETTINGS = 3
+_LONGEST_SETTING, _MOST_PARTS = 40, 4
 #: Of a setting so many characters are read: a word to be masked that begins in what is shown may end beyond it.
 _READ_OF_SETTING = 5 * _LONGEST_SETTING
 
@@ -108,14 +108,14 @@ def _study_question(run: RunRecord | ListedRun, specification: Mapping[str, Any]
     except QueryError:
         return variety_name(run)
     settings = differing_settings(study)
-    told = {name: _beginning(settings[name]) for name in list(settings)[:_SETTINGS_TOLD]}
+    excerpts = {name: _beginning(settings[name]) for name in list(settings)[:_MOST_SETTINGS]}
     view = study_views().get(run.variety)
     if isinstance(view, MaskedView):
         # Whatever this reader chose to see on the study's own page: a line of a list is shown to others too.
-        (told,) = view.masker(study).rows([told])
-    shown = ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in told.items())
-    more = f", {len(settings) - len(told)} more" if len(settings) > len(told) else ""
-    return _line(f"{study.title} ({shown}{more})" if told else study.title, longest)
+        (excerpts,) = view.masker(study).rows([excerpts])
+    shown = ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in excerpts.items())
+    more = f", {len(settings) - len(excerpts)} more" if len(settings) > len(excerpts) else ""
+    return _line(f"{study.title} ({shown}{more})" if excerpts else study.title, longest)
 
 
 def _beginning(value: Any) -> Any:
@@ -123,9 +123,9 @@ def _beginning(value: Any) -> Any:
     if isinstance(value, str):
         return value[:_READ_OF_SETTING]
     if isinstance(value, Mapping):
-        return {name[:_READ_OF_SETTING]: _beginning(value[name]) for name in list(value)[:_PARTS_TOLD]}
+        return {name[:_READ_OF_SETTING]: _beginning(value[name]) for name in list(value)[:_MOST_PARTS]}
     if isinstance(value, (list, tuple)):
-        parts = value[: _PARTS_TOLD + 1]
+        parts = value[: _MOST_PARTS + 1]
         plain = all(isinstance(part, (str, int, float)) for part in parts)
         return [_beginning(part) for part in parts] if plain else f"({len(value)})"
     return value
@@ -133,6 +133,6 @@ def _beginning(value: Any) -> Any:
 
 def _value(value: Any) -> str:
     if isinstance(value, list):
-        parts = [shortened(str(part), _LONGEST_SETTING) for part in value[:_PARTS_TOLD]]
-        return "/".join(parts) + ("/…" if len(value) > _PARTS_TOLD else "")
+        parts = [shortened(str(part), _LONGEST_SETTING) for part in value[:_MOST_PARTS]]
+        return "/".join(parts) + ("/…" if len(value) > _MOST_PARTS else "")
     return shortened(str(value), _LONGEST_SETTING)

@@ -42,7 +42,7 @@ class Filters:
         """Whether nothing is left out."""
         return self == Filters()
 
-    def wanted(self) -> dict[str, Any]:
+    def store_arguments(self) -> dict[str, Any]:
         """The same as arguments of `Store.listed` and `Store.count`."""
         return {
             "text": self.text,

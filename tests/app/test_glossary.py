@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.glossary import _SAME_AS, AUTOMATA, FIELDS, GLOSSARY, anchor, find_term, search, term, told
+from app.glossary import _SAME_AS, AUTOMATA, FIELDS, GLOSSARY, anchor, column_help, find_term, search, term
 from app.page_words import PAGE_WORDS, words_html
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +61,7 @@ def test_search():
 
 def test_every_word_that_a_page_asks_for_is_there():
     """`term("...")` with a literal, wherever it stands."""
-    asked = []
+    uses = []
     for path in [*(ROOT / "app").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (
@@ -71,9 +71,9 @@ def test_every_word_that_a_page_asks_for_is_there():
                 and node.args
                 and isinstance(node.args[0], ast.Constant)
             ):
-                asked.append((path.name, node.args[0].value))
-    assert asked, "some page asks for a term"
-    for path, word in asked:
+                uses.append((path.name, node.args[0].value))
+    assert uses, "some page asks for a term"
+    for path, word in uses:
         assert find_term(word), path
 
 
@@ -92,16 +92,16 @@ def test_every_page_names_its_words_and_all_of_them_are_there():
 def test_the_terms_of_the_field_stand_on_some_page():
     named = {find_term(word).word for words in PAGE_WORDS.values() for word in words}
     assert named >= {entry.word for entry in GLOSSARY.values() if entry.field == AUTOMATA} - {"Language"}
-    wanted = (
+    expected = (
         "state, arc, encoding, canonical, prefix, boundary, top-k, top-p, temperature, log-probability, rank, mass, "
         "frontier, weight, effective sample size, edit distance, chi-squared, p-value, Cramér's V, residual, Holm, "
         "Wilson interval, recall"
     )
-    assert named >= {find_term(word).word for word in wanted.split(",")}
+    assert named >= {find_term(word).word for word in expected.split(",")}
 
 
 def test_a_column_says_its_own_or_what_its_name_means():
-    assert told("Residual") == term("residual")
-    assert told("p") == term("p-value")
-    assert told("Residual", "Its own words.") == "Its own words."
-    assert told("Way to ask") is None
+    assert column_help("Residual") == term("residual")
+    assert column_help("p") == term("p-value")
+    assert column_help("Residual", "Its own words.") == "Its own words."
+    assert column_help("Way to ask") is None

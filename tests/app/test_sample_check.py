@@ -3,13 +3,13 @@
 import pytest
 
 from app.sample_check import compare
-from app.tables import group_key, groups_table, string_key, strings_table, told_apart
+from app.tables import distinct_labels, group_key, groups_table, string_key, strings_table
 from tests.app.fakes import bias_rows
 
 
 def by_strings(rows, **more):
     table = strings_table(rows, shares=True, draws=100)
-    return compare(rows, table, told_apart(table), string_key, **{"draws": 100, "prefix_by": "strings"} | more)
+    return compare(rows, table, distinct_labels(table), string_key, **{"draws": 100, "prefix_by": "strings"} | more)
 
 
 def test_exact_shares_are_those_of_the_probabilities():

@@ -36,7 +36,7 @@ def test_a_sample_has_intervals_and_a_distribution_has_none():
     assert not exact.figure.layout.showlegend
 
 
-def test_strings_are_told_apart_by_what_differs_in_their_prefixes():
+def test_the_labels_of_strings_are_what_differs_in_their_prefixes():
     chart = share_charts.share_bars(strings_table(bias_rows(), shares=True), count=3)
     (bars,) = chart.figure.data
     assert len(bars.x) == 3

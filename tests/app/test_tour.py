@@ -22,9 +22,9 @@ def html_of(page):
 
 def step_of(page):
     """The step on the page, from 1; None where there is no tour."""
-    found = re.findall(r'data-tour-step="(\d+)"', html_of(page))
-    assert len(found) <= 1
-    return int(found[0]) if found else None
+    steps = re.findall(r'data-tour-step="(\d+)"', html_of(page))
+    assert len(steps) <= 1
+    return int(steps[0]) if steps else None
 
 
 def address_of(page):
@@ -33,10 +33,10 @@ def address_of(page):
 
 
 @given(st.none() | st.text(max_size=6), st.none() | st.integers(), st.booleans())
-def test_any_address_gives_a_step_or_none(asked, reached, seen):
-    number = step_number(asked, reached, seen=seen)
+def test_any_address_gives_a_step_or_none(address, reached, seen):
+    number = step_number(address, reached, seen=seen)
     assert number is None or 1 <= number <= len(STEPS)
-    assert (number is None) == (asked is None and reached is None and seen)
+    assert (number is None) == (address is None and reached is None and seen)
 
 
 def test_the_address_wins_over_where_one_left_off():
