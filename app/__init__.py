@@ -1,4 +1,4 @@
-"""The web application: what pages show and ask; computation is the engine's.
+"""The web application: pages and their texts; the engine computes.
 
-Everything here may use `engine`. What several pages share stands at the top: charts, forms, tables, texts.
+Everything here may use `engine`. Modules that several pages share are at the top: charts, forms, tables, texts.
 """

@@ -1,22 +1,22 @@
-"""Answers worked out beside a page: it asks, waits a moment, and looks again.
+"""Answers computed in the background: a page asks, waits a moment, and looks again.
 
     answer = get_lessons().ask((pattern, model, options), wait=0.4)
     answer.value         the lesson
     answer.error         why there is none
-    answer.is_pending    neither yet: what was there before stays, and a `ticker` has the page look again
+    answer.is_pending    neither yet: the page keeps what it shows, and a `ticker` makes it look again
 
 Somebody types `(a|aa){500}b`, a character at a time. Each version is a question that may take seconds to answer, and
-only the last one counts. So a browser session has one `Latest` of each kind: it works on one question at a time,
-remembers only the newest that came meanwhile, and says at once whatever it has:
+only the last one counts. So a browser session has one `Latest` of each kind. It works on one question at a time and
+remembers only the newest of those that came in meanwhile:
 
     ask("(a")        pending, and the work begins
     ask("(a|b")      pending, remembered as the newest
     ask("(a|b)")     pending, and the one before is forgotten
     ask("(a|b)")     the answer, once the work on "(a" is done and that on "(a|b)" too
 
-An answer that may soon be another, as "the model is not on this server yet", is worked out again when it is asked for.
-The work is done by threads that all sessions share (`AnswerSource`), which only wait for limited child processes and
-for `dot`. One session holds one thread, and therefore one child, at most.
+An answer that may change soon, such as "the model is not on this server yet", is computed again at the next request.
+The threads of an `AnswerSource` serve all sessions; they only wait for limited child processes and for `dot`. One
+session holds at most one thread, and so at most one child.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Answer(Generic[Value]):
-    """What is known of a question by now: its value, or an error, or neither while it is worked on."""
+    """The answer so far: a value, or an error, or neither while the work goes on."""
 
     value: Value | None = None
     error: RelensError | None = None
@@ -57,8 +57,8 @@ def _is_lasting(answer: Answer[Any]) -> bool:
 class Latest(Generic[Question, Value]):
     """The answers of one browser session; safe for threads.
 
-    work: the value of a question's answer; may raise `RelensError`. subject: what is worked out, to begin a sentence
-    with. is_lasting: whether an answer stays what it is. remembered: how many answers are kept.
+    work: computes the value for a question; may raise `RelensError`. subject: the first words of the error for a bug.
+    is_lasting: whether an answer can be used again. remembered: how many answers are kept.
     """
 
     def __init__(
@@ -81,20 +81,20 @@ class Latest(Generic[Question, Value]):
         self._newest: Question | None = None
 
     def ask(self, question: Question, wait: float = 0.0) -> Answer[Value]:
-        """What is known after at most `wait` seconds; starts the work where needed."""
+        """The answer after at most `wait` seconds; starts the work where needed."""
         with self._changed:
-            before = self._answers.get(question)
-            if before is not None and not self._is_lasting(before):
+            previous = self._answers.get(question)
+            if previous is not None and not self._is_lasting(previous):
                 del self._answers[question]
             if question not in self._answers:
                 self._newest = question
-                if self._give_up_for(question):
+                if self._make_way_for(question):
                     self._start(question)
                 self._changed.wait_for(lambda: question in self._answers, wait)
-            return self._answers.get(question, before or Answer())
+            return self._answers.get(question, previous or Answer())
 
-    def _give_up_for(self, question: Question) -> bool:
-        """Whether nothing is worked on any more; another question that no thread has begun with is given up."""
+    def _make_way_for(self, question: Question) -> bool:
+        """Cancel another question that no thread has begun; returns whether this one can start now."""
         if self._working is None:
             return True
         other, future = self._working
@@ -103,11 +103,11 @@ class Latest(Generic[Question, Value]):
     def _start(self, question: Question) -> None:
         self._working = question, None
         future = self._executor.submit(self._answer, question)
-        if self._working is not None:  # an executor may have done it at once
+        if self._working is not None:  # an executor may have finished it at once
             self._working = question, future
 
     def _answer(self, question: Question) -> None:
-        answer = self._worked_out(question)
+        answer = self._computed(question)
         with self._changed:
             self._answers[question] = answer
             while len(self._answers) > self._remembered:
@@ -117,7 +117,7 @@ class Latest(Generic[Question, Value]):
                 self._start(self._newest)
             self._changed.notify_all()
 
-    def _worked_out(self, question: Question) -> Answer[Value]:
+    def _computed(self, question: Question) -> Answer[Value]:
         try:
             return Answer(self._work(question))
         except RelensError as error:
@@ -127,9 +127,9 @@ class Latest(Generic[Question, Value]):
 
 
 class AnswerSource(Generic[Question, Value]):
-    """What answers one kind of question for all sessions: `work`, and the threads that wait for it.
+    """The source of one kind of answer for all sessions: `work`, and the threads that wait for it.
 
-    owner: what has the child processes, ended together with the threads. key: of the session's own `Latest`.
+    owner: has the child processes; closed together with the threads. key: of the session's own `Latest`.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class AnswerSource(Generic[Question, Value]):
         self.threads: Executor = ThreadPoolExecutor(threads, key)
 
     def ask(self, question: Question, wait: float) -> Answer[Value]:
-        """What is known of the question, after at most `wait` seconds, in this browser session."""
+        """This browser session's answer to the question after at most `wait` seconds."""
         if self._key not in st.session_state:
             st.session_state[self._key] = Latest(self._work, self.threads, subject=self._subject)
         answer: Answer[Value] = st.session_state[self._key].ask(question, wait)

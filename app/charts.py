@@ -13,9 +13,9 @@ A mark (`bars`, `dots`, `line`, `band`, `heat_map`) draws one series; an `Estima
 Marks take plain text and escape it (`app.text.as_plotly`); a line break begins a new line. The colours are Okabe and
 Ito's, distinguishable with any colour vision, and never the only sign: a style has a hatching, a symbol and a dash too.
 
-The theme is a part of every figure's own layout and says nothing of the colours of text, grid and ground. These come
-from where a figure is shown: Streamlit's template on a page, light or dark, and that of `assets/screens.js` in a deck,
-for which a pinned figure leaves its template behind.
+The theme is a part of every figure's own layout, without colours of text, grid and background. The place of a figure
+sets these: Streamlit's template on a page, light or dark; in a deck that of `assets/screens.js`, since a pinned figure
+has no template.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ Axis = Mapping[str, Any]
 
 BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 
-#: Of what is only to compare with; seen on white and on black.
+#: For reference values; visible on white and on black.
 GREY = "#8A939B"
-#: Of intervals, which lie on coloured bars: seen on these, on white and on black.
+#: For intervals; visible on coloured bars, on white and on black.
 INTERVAL_GREY = "#6B757E"
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a series is told apart: a bar by colour and hatching, a point by its symbol, a line by its dash."""
+    """The look of a series: colour and hatching of a bar, symbol of a point, dash of a line."""
 
     color: str = BLUE
     pattern: str = ""
@@ -55,7 +55,7 @@ class Style:
     dash: str = "solid"
 
 
-#: Of the first series, the second, ...; more cannot be told apart.
+#: For the first series, the second, ...; readers cannot distinguish more.
 STYLES = (
     Style(BLUE, "", "circle", "solid"),
     Style(ORANGE, "/", "diamond", "dash"),
@@ -72,7 +72,7 @@ CONFIG = {
     "toImageButtonOptions": {"format": "svg", "filename": "relens"},
 }
 
-#: What all figures have in common. Numbers are pixels, and of `y` parts of the height.
+#: The layout of all figures. Numbers are pixels; `y` is a part of the height.
 _MARGINS = {"l": 8, "r": 8, "t": 8, "b": 8}
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
 _THEME = {"margin": _MARGINS, "legend": _LEGEND, "bargap": 0.25, "hoverlabel": {"align": "left", "namelength": -1}}
@@ -82,7 +82,7 @@ _AXIS = {"automargin": True}
 SHARE: Axis = {"range": [0, 1.02], "tickformat": ".0%"}
 FROM_ZERO: Axis = {"rangemode": "tozero"}
 
-#: Pixels of a figure without what is in it: the horizontal axis and its title. And of a plane.
+#: Pixels: of the horizontal axis with its title, of a plane, and of the lowest figure.
 _AROUND, _PLANE, _LOWEST = 64, 280, 170
 #: Characters of a name in a legend, and of a line of a label at an axis.
 _NAME, _LABEL = 40, 42
@@ -90,7 +90,7 @@ _NAME, _LABEL = 40, 42
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure, and a sentence that says the same to who cannot see it."""
+    """A figure, and a sentence in its place for readers who cannot see it."""
 
     figure: go.Figure
     alt: str
@@ -120,8 +120,8 @@ def bars(
 ) -> BaseTraceType:
     """Bars from left to right, or upright ones, of one style or each of its own.
 
-    at: where they stand on the other axis, 0, 1, ... where nothing is said. begin: where each starts. text: beside each
-    bar, as on hatching nothing can be read. hover: a text for each, or one of plotly's templates for all.
+    at: their places on the other axis, by default 0, 1, .... begin: where each starts. text: stands at the end of each
+    bar, since hatching makes text unreadable. hover: a text for each, or one of plotly's templates for all.
     """
     along, across = ("y", "x") if upright else ("x", "y")
     styles = [style] if isinstance(style, Style) else style
@@ -184,7 +184,7 @@ def line(
 ) -> BaseTraceType:
     """A line through points, with the intervals of these; `marked` with the style's symbol at none, all, or the last.
 
-    steps: it goes on at the same height until the next point. shaded: what lies between it and the line before is.
+    steps: keep the height until the next point. shaded: fill the area between it and the line before.
     """
     size = 6 if marked == "everywhere" else [0] * (len(x) - 1) + [9]
     drawn: dict[str, Any] = {
@@ -207,7 +207,7 @@ def band(x: Sequence[float], values: Sequence[Estimate]) -> list[BaseTraceType]:
 
 
 def heat_map(values: Sequence[Sequence[float]], scale: str, hover: Sequence[Sequence[str]]) -> BaseTraceType:
-    """Lines of shares from 0 on, the larger the bluer; 0 is the page's own ground. scale: what is shared out."""
+    """Rows of shares from 0 up, the larger the bluer; 0 shows the background. scale: the title of the colour scale."""
     return go.Heatmap(
         z=values,
         x=list(range(max(map(len, values), default=0))),
@@ -259,9 +259,9 @@ def panels(
     y: Axis | None = None,
     **layout: Any,
 ) -> Chart:
-    """Small pictures, so many beside each other, on the same scale; names are told once. gap: pixels between two rows.
+    """Small pictures on the same scale, `across` in a row, with one legend. gap: pixels between two rows.
 
-    x, y: of all axes, besides what a panel says of its own.
+    x, y: settings of all axes; a panel's own come on top.
     """
     rows = -(-len(parts) // across)
     heights = [max(part.height for part in parts[row * across : (row + 1) * across]) for row in range(rows)]
@@ -332,7 +332,7 @@ def level(
 
 
 def thinned(count: int, most: int = 1_000) -> list[int]:
-    """Of the places 0 to count - 1 about `most` evenly, the last among them: more could not be told apart."""
+    """About `most` of the places 0 to count - 1, evenly, the last among them: a screen cannot show more."""
     step = max(1, -(-count // most))
     return sorted({*range(0, count, step), count - 1}) if count else []
 
@@ -372,7 +372,7 @@ def _intervals(values: Values, color: str, **style: float) -> dict[str, Any] | N
 
 
 def _words(name: str, hover: str | Sequence[str]) -> dict[str, Any]:
-    """The name in the legend, and what is shown under the mouse."""
+    """The name in the legend, and the text under the mouse."""
     words: dict[str, Any] = {"name": _label(name, _NAME), "showlegend": None} if name else {"showlegend": False}
     if isinstance(hover, str):
         return words | ({"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"})

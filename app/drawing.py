@@ -2,16 +2,15 @@
 
     Graph(0 --T--> 1 --h--> 2 --e--> 3, final 3)        digraph { 0 -> 3 [label="The"]; 3 [shape=doublecircle] }
 
-The states of a literal such as `George Washington` say nothing that one arc with the whole text does not, so chains
-are joined first: a state with one arc in, one arc out, and nothing else to tell is left out. What is left keeps the
-number it had.
+The states of a literal such as `George Washington` add nothing to one arc with the whole text. So chains are joined
+first: a state with one arc in, one arc out and no mark is left out. The other states keep their numbers.
 
 Labels are untrusted text. DOT is text too, with its own escapes, entities and HTML-like labels; a label must not
 become any of these. `dot` runs in a process of its own with a time limit, on DOT that only this module writes, and
 colours are left to the page: nodes and arcs carry classes ("prefix", "final", "unfinished"), not colours.
 
-A lesson or a replay says with `Marks` what to look at: what is new, what was cut, where the search stands. Each mark
-has a colour on the page, and here a line, a weight or an arrow head of its own for who does not see the colour.
+A lesson or a replay points out states and arcs with `Marks`: new, cut, on the frontier. Each mark has a colour on the
+page, and here a line, a weight or an arrow head of its own for readers who do not see the colour.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _LABEL_LINES = 4
 #: Longer labels, such as lists of tokens, are not joined with others.
 _JOINABLE = 24
 
-#: What makes `dot` quicker: a random automaton of 150 states and 300 arcs takes 2 s so, and 12 s otherwise.
+#: Settings for a quick `dot`: a random automaton of 150 states and 300 arcs takes 2 s with them, and 12 s without.
 _HURRIED = "splines=line; mclimit=0.3; nslimit=1; nslimit1=1;"
 
 #: An arc as `Marks` names it: source, target, label.
@@ -42,14 +41,14 @@ ArcName = tuple[int, int, str]
 
 @dataclass(frozen=True)
 class Style:
-    """How a mark is drawn, and what it says in words. `node`, `edge`: attributes in DOT."""
+    """How a mark is drawn, and its meaning in words. `node`, `edge`: attributes in DOT."""
 
     node: str
     edge: str
     meaning: str
 
 
-#: The words of a mark, the strongest first: where one state or arc could have two, say the first.
+#: The marks by name, the strongest first: a state or arc that could have two gets the first.
 STYLES: Final[Mapping[str, Style]] = {
     "current": Style("penwidth=3.2", "penwidth=3.2, arrowsize=0.8", "looked at in this step"),
     "new": Style("penwidth=2.4", "penwidth=2.4, arrowhead=vee, arrowsize=0.8", "new in this step"),
@@ -64,10 +63,10 @@ STYLES: Final[Mapping[str, Style]] = {
 
 @dataclass(frozen=True)
 class Marks:
-    """What to point out in a graph. Styles are words of `STYLES`; arcs are named by `(source, target, label)`.
+    """Marks of states and arcs in a graph, by their names in `STYLES`; arcs are named by `(source, target, label)`.
 
     state_names: text in a state's ellipse instead of its number in a circle. state_notes, arc_notes: plain text that
-    the viewer shows with the details of the state or arc. What is not in the graph is passed over.
+    the viewer shows with the details of the state or arc. Marks of states and arcs outside the graph are ignored.
     """
 
     states: Mapping[int, str] = field(default_factory=dict)
@@ -83,7 +82,7 @@ class Marks:
 
     @property
     def touched(self) -> frozenset[int]:
-        """The states that say something of their own, or whose arcs do: no chain is joined through them."""
+        """The states that are marked, or whose arcs are: no chain is joined through them."""
         ends = {state for name in (*self.arcs, *self.arc_notes) for state in name[:2]}
         return frozenset({*self.states, *self.state_names, *self.state_notes} | ends)
 
@@ -143,9 +142,9 @@ def join_chains(graph: Graph, separator: str = "", kept: Collection[int] = ()) -
 
 
 def nearest(graph: Graph, most_states: int) -> Graph:
-    """`graph` with only the `most_states` states that are nearest to the start, for a picture one can take in.
+    """`graph` with only the `most_states` states nearest to the start, for a picture of a readable size.
 
-    Everything that a state leads to beyond them becomes one arc to a state marked as unfinished, and the note says so.
+    All arcs from one state to states further away become one arc to an unfinished state; the note gives the numbers.
     """
     leaving: dict[int, list[GraphArc]] = {}
     for arc in graph.arcs:
@@ -174,10 +173,10 @@ def nearest(graph: Graph, most_states: int) -> Graph:
     left_out = sum(arc.source not in kept or arc.target not in kept for arc in graph.arcs)
     note = (
         f"The {most_states} states nearest to the start are drawn; {len(order) - most_states:,} states and "
-        f"{left_out:,} arcs are not. One marked … stands for what lies beyond it."
+        f"{left_out:,} arcs are not. A state marked … stands for all that follow."
     )
     if graph.unfinished:
-        note += " And what is drawn here is already only a part of the automaton."
+        note += " The automaton has more states than these."
     return replace(
         graph,
         arcs=tuple(arcs),
@@ -189,11 +188,11 @@ def nearest(graph: Graph, most_states: int) -> Graph:
 
 
 def graph_to_dot(graph: Graph, marks: Marks = NO_MARKS, hurried: bool = False) -> str:
-    """DOT text of `graph`, left to right, with classes instead of colours; see the module for what is escaped.
+    """DOT text of `graph`, left to right, with classes instead of colours and all labels escaped (see the module).
 
-    A state's node has the id `state-7`, an arc's edge `arc-3` for its place in `graph.arcs`; their classes are what
-    they are ("prefix", "final", "unfinished") and how they are marked. hurried: straight arcs and fewer attempts to
-    keep them apart, for a graph that is too entangled to be laid out well in time.
+    A state's node has the id `state-7`, an arc's edge `arc-3` for its place in `graph.arcs`. Their classes are their
+    kinds ("prefix", "final", "unfinished") and their marks. hurried: straight arcs and fewer attempts to separate
+    them, for a graph too entangled for a good layout in time.
     """
     lines = [
         "digraph automaton {",
@@ -292,6 +291,6 @@ def layout(dot: str, timeout: float = 5.0) -> str | None:
     except (subprocess.SubprocessError, OSError):
         return None
     text = done.stdout.decode("utf-8", "replace")
-    # The viewer wants the drawing alone: no XML declaration, no document type, no comments, none of dot's own looks.
+    # The viewer takes the drawing alone: no XML declaration, document type or comments, no fonts and colours of dot.
     start = text.find("<svg")
     return _LOOKS.sub("", text[start:]) if start >= 0 else None

@@ -1,6 +1,6 @@
 """The edits of a match, in words and as marks in its text.
 
-The match "The mann wis" comes from "The man was" by two edits. A table has one line for them, a page room for marks:
+The match "The mann wis" comes from "The man was" by two edits. A table shows one line, a page the marked text:
 
     2 edits: +n at 7, a→i at 10
     The man<ins>n</ins> w<del>a</del><ins>i</ins>s
@@ -27,19 +27,19 @@ def edit_text(edit: Mapping[str, Any]) -> str:
 
 
 def _shown(character: str) -> str:
-    """The character; punctuation in quotes, since it would be read as part of the sentence."""
+    """The character; punctuation in quotes, to keep it apart from the sentence's own."""
     return f"‹{character}›" if character and character in string.punctuation else visible(character)
 
 
 def edits_text(edits: Sequence[Mapping[str, Any]]) -> str:
-    """All edits of a match in one line; "none" where its text is as the query has it."""
+    """All edits of a match in one line; "none" for a text without edits."""
     if not edits:
         return "none"
     return f"{counted(len(edits), 'edit')}: {', '.join(edit_text(edit) for edit in edits)}"
 
 
 def marked_html(text: str, prefix_length: int, edits: Sequence[Mapping[str, Any]]) -> str:
-    """`text` as HTML, its first `prefix_length` characters pale, what edits removed struck and what they wrote marked.
+    """`text` as HTML: its first `prefix_length` characters pale, removed characters struck, written ones marked.
 
     Everything is escaped.
     """

@@ -1,11 +1,11 @@
-"""What a sample or a distribution found, as sentences.
+"""Findings of a sample or a distribution, as sentences.
 
     given man, outcome is art in 41 %, science in 20 % and medicine in 12 %; 7 more share the rest.
     About 1.4 % (1.2 % to 1.6 %) of what this decoder writes here is a match.
     The 9,870 draws that are matches have an effective sample size of about 830, because their weights differ.
 
-A best-first search has bounds of its own (`app.narrative.mass_sentence`); here a number is either exact, or an estimate
-with an interval that holds in 95 of 100 samples.
+A number here is exact, or an estimate with its 95 % interval. The bounds of a best-first search are in
+`app.narrative.mass_sentence`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_SERIES = 4
 
 #: Weights are called unequal where the effective sample size is less than this part of the draws.
 _UNEQUAL = 0.9
-#: And another way of asking is advised where it is less than this.
+#: Below this part, the sentence advises a distribution or canonical encodings.
 _FEW = 0.1
 
 
@@ -60,23 +60,23 @@ def _shares_text(rows: pd.DataFrame, values: Sequence[str]) -> str:
     ]
     rest = len(rows) - len(parts)
     if rest:
-        # Without "and": more follow.
+        # No "and" before the last: more values follow.
         return f"{', '.join(parts)}; {counted(rest, 'other value shares', 'other values share')} the rest"
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def spelling_sentence(rows: Sequence[Mapping[str, Any]], draws: int | None) -> str:
-    """How much of what was found is spelled in other tokens than the tokenizer's own."""
+    """The share of the mass found that is not in the tokenizer's own tokens."""
     if not rows:
         return ""
     other = noncanonical_share(rows, draws)
     if other.high <= 0.0:
-        return "Everything that was found is spelled in the tokenizer's own tokens."
+        return "All matches are spelled in the tokenizer's own tokens."
     return f"{_estimated(other)} of this mass is spelled in other tokens than the tokenizer's own."
 
 
 def sample_mass(rows: Sequence[Mapping[str, Any]], draws: int) -> Estimate | None:
-    """The probability that what the decoder writes is a match, estimated from the weights; None without a draw."""
+    """The probability that the decoder writes a match, estimated from the weights; None without a draw."""
     if draws <= 0:
         return None
     return weighted_mass([row["weight"] for row in rows], [row["count"] for row in rows], draws)
@@ -96,30 +96,30 @@ def effective_sample_size_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     draws = counted(matches, "draw that is a match has", "draws that are matches have")
     if size >= _UNEQUAL * matches:
         return f"The {draws} nearly equal weights; the effective sample size is as large."
-    advice = "; an exact distribution, or canonical encodings, will tell more" if size < _FEW * matches else ""
+    advice = " A distribution, or canonical encodings alone, would be more precise." if size < _FEW * matches else ""
     return (
         f"The {draws} an effective sample size of about {size:,.0f} independent draws, because their weights "
-        f"differ{advice}."
+        f"differ.{advice}"
     )
 
 
 def incomplete_sentence(run: RunRecord) -> str:
-    """What a sample that was cut short does not carry; an empty string for any other."""
+    """The bias of a sample that was cut short; an empty string for any other."""
     count = int(run.specification.get("traversal", {}).get("count", 0))
     ended = int(run.progress.get("samples", 0))
     if run.is_live or ended >= count:
         return ""
-    return f"Only {ended:,} of {count:,} draws have ended, and short strings end first: these shares lean towards them."
+    return f"Only {ended:,} of {count:,} draws have ended, and short strings end first: these shares favour them."
 
 
 def settled_sentence(rows: Sequence[Mapping[str, Any]], *, end_of_text: bool) -> str:
-    """That some matches count only with an end after them; an empty string where none does, or the query asks so."""
+    """How many matches count only with an end after them; an empty string for none, or where the query demands it."""
     settled = sum(bool(row.get("ended")) for row in rows)
     if end_of_text or not settled:
         return ""
     which = "Every match can" if settled == len(rows) else f"{settled:,} of the {len(rows):,} matches can"
-    rest = "" if settled == len(rows) else " Must end here, under More, asks the same of all."
-    return f"{which} go on into another, and so counts only where the model ends its text there.{rest}"
+    rest = "" if settled == len(rows) else " Must end here, under More, requires this of all."
+    return f"{which} be continued to a longer match, and so counts only where the model ends its text there.{rest}"
 
 
 def failed_sentence(progress: Mapping[str, Any]) -> str:
@@ -134,15 +134,15 @@ def failed_sentence(progress: Mapping[str, Any]) -> str:
 
 
 def precision_sentence(progress: Mapping[str, Any]) -> str:
-    """How far the shares of a distribution may be off, from the mass that is unexplored."""
+    """The largest error of a distribution's shares, from the unexplored mass."""
     found_mass, open_mass = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
     if found_mass <= 0.0:
         return ""
-    # What is open may all belong to one string, or to none of those found.
+    # The unexplored mass may all belong to one string, or to none of those found.
     most = open_mass / (found_mass + open_mass)
     if most < 1e-9:
-        return "Nothing is left open: these shares are exact."
-    return f"Unexplored mass can change a share of everything by at most {probability_text(most)}."
+        return "No mass is unexplored: these shares are exact."
+    return f"Unexplored mass can change a share of all matches by at most {probability_text(most)}."
 
 
 def _with_interval(value: float, low: float, high: float) -> str:

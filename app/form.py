@@ -1,4 +1,4 @@
-"""The Workbench's form as data: what its widgets hold, and the run that they describe.
+"""The Workbench's form as data: the values of its widgets, and the run that they describe.
 
 A widget's value, its place in the link and its meaning for the engine are three views of one thing:
 
@@ -54,7 +54,7 @@ _PARTS: dict[type[Record], dict[str, str]] = {
     Distribution: {"tolerance": "tolerance"},
     Limits: {"matches": "matches", "expansions": "expansions", "seconds": "seconds"},
 }
-#: What each of these fields is declared to be.
+#: The declarations of these fields.
 SETTINGS: dict[str, Declared] = {
     name: declared(record, field) for record, names in _PARTS.items() for name, field in names.items()
 }
@@ -64,10 +64,10 @@ SETTINGS: dict[str, Declared] = {
 class Form:
     """The values of the Workbench's widgets; the defaults are those of an untouched page.
 
-    prefix and pattern are kept with escapes for line breaks and tabs, since a text field has one line. top_k and
-    top_p are None where the rule is off; greedy overrides both. seconds is of wall time. exclude_words are separated by
-    commas or line breaks; a comma that belongs to a word has a backslash before it. What the chosen traversal, or a
-    query without edits, does not use is idle: it may hold anything.
+    prefix and pattern have escapes for line breaks and tabs, since a text field has one line. top_k and top_p are None
+    where the rule is off; greedy overrides both. seconds is wall time. Commas or line breaks separate exclude_words; a
+    comma inside a word has a backslash before it. A field that the traversal, or a query without edits, does not use
+    may hold anything.
     """
 
     prefix: str = ""
@@ -104,7 +104,7 @@ class Form:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """The form from the widgets' values; what is missing, or a required field left empty, takes its default."""
+        """The form from the widgets' values; a missing value, or an empty required field, takes its default."""
         given: dict[str, Any] = {}
         for item in dataclasses.fields(cls):
             value = values.get(item.name)
@@ -121,13 +121,13 @@ class Form:
             values |= _held(query.edits)
         if query.decoding.top_k == 1:
             values |= {"greedy": True, "top_k": None, "top_p": None}
-        if not isinstance(traversal, ShortestPath):  # which alone ends after so many matches
+        if not isinstance(traversal, ShortestPath):  # only a best-first search has a chosen number of matches
             del values["matches"]
         kind = next(name for name, made in TRAVERSALS.items() if isinstance(traversal, made))
         return cls(model=specification.model, traversal=kind, **values | {"seconds": int(values["seconds"])})
 
     def query(self) -> Query:
-        """The question itself. Raises `QueryError` where a value has no meaning."""
+        """The query. Raises `QueryError` for a value without meaning."""
         values = self._given(Query)
         if values["boundary"] is Boundary.FREE and self.prefix:
             # Under a free boundary there is one encoding for the whole string, so the field for the prefix is idle.
@@ -144,33 +144,33 @@ class Form:
         """When the run ends, never above the ceilings. A sample ends when it is drawn."""
         given = self._given(Limits)
         if self.traversal != BEST_FIRST:
-            # Nobody chose a number of matches to cut a distribution after, but it must end.
+            # A distribution has no field for matches, but needs a limit.
             given["matches"] = CEILINGS.matches if self.traversal == DISTRIBUTION else None
         return Limits(**given)
 
     def specification(self) -> SearchSpecification:
-        """The run. Raises `QueryError` where a value has no meaning, or where there is nothing to look for."""
+        """The run. Raises `QueryError` for a value without meaning, and for an empty pattern."""
         if not self.pattern:
-            raise QueryError("The pattern is empty: write what the model's answer has to look like.")
+            raise QueryError("The pattern is empty. Write the form of the answer.")
         if self.traversal not in TRAVERSALS:
             raise QueryError(f"The traversal is one of {', '.join(map(repr, TRAVERSALS))}, not {self.traversal!r}.")
         kind = TRAVERSALS[self.traversal]
         return SearchSpecification(self.model.strip(), self.query(), kind(**self._given(kind)), self.limits())
 
     def _given(self, record: type[Record]) -> dict[str, Any]:
-        """What the fields say of one record, by the names of its settings."""
+        """The values of one record's fields, by the names of its settings."""
         return {field: meaning(name, getattr(self, name)) for name, field in _PARTS[record].items()}
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a list as somebody types or pastes it: "art, New York\nscience" has three."""
+    """The words of a typed or pasted list: "art, New York\nscience" has three."""
     pieces = re.findall(r"(?:\\.|[^,\n\r])+", text)
     words = (re.sub(r"\\([\\,])", r"\1", piece).strip() for piece in pieces)
     return tuple(word for word in words if word)
 
 
 def written_words(words: tuple[str, ...]) -> str:
-    """The list that `words_of` reads as `words`; blanks around a word, which mean nothing, are lost."""
+    """The list that `words_of` reads as `words`; blanks around a word are lost."""
     return ", ".join(re.sub(r"([\\,])", r"\\\1", " ".join(word.splitlines()).strip()) for word in words)
 
 
@@ -193,7 +193,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\f": "\\f"}
 
 
 def _held(record: Record) -> dict[str, Any]:
-    """What the fields hold of a record."""
+    """The values of the fields for a record."""
     return {name: _shown(name, getattr(record, field)) for name, field in _PARTS[type(record)].items()}
 
 
@@ -212,7 +212,7 @@ def _shown(name: str, value: Any) -> Any:
 
 
 def meaning(name: str, value: Any) -> Any:
-    """What the field with this name holds, as the value of its setting; `QueryError` for a choice that there is not."""
+    """The value of a field as the value of its setting. Raises `QueryError` for an unknown choice."""
     one, setting = SETTINGS[name], SETTINGS[name].setting
     if setting.choices:
         if value not in setting.choices.values():

@@ -1,4 +1,4 @@
-"""The example gallery: queries worth opening, read from `assets/gallery.json` and checked as they are read."""
+"""The example gallery: queries from `assets/gallery.json`, checked as they are read."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ GALLERY_FILE = Path(__file__).resolve().parents[1] / "assets" / "gallery.json"
 
 @dataclass(frozen=True)
 class Example:
-    """One card: what is asked in plain words, why that is interesting, and the query that asks it.
+    """One card: the question in plain words, why it is interesting, and the query.
 
-    matches: how many of a best-first search; None of a sample or a distribution, which end by themselves.
+    matches: the limit of a best-first search; None for a sample or a distribution, which end by themselves.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Example:
 
 
 def load_gallery(path: Path = GALLERY_FILE) -> tuple[Example, ...]:
-    """The examples in the order of the file. Raises `QueryError` that names the example which is wrong."""
+    """The examples in the order of the file. Raises `QueryError` with the id of a wrong example."""
     examples = []
     for entry in json.loads(path.read_text(encoding="utf-8")):
         try:

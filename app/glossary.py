@@ -1,9 +1,9 @@
-"""What the words mean: every term of the field that the pages use, in a sentence or two, with an example.
+"""The glossary: every term of the field on the pages, in a sentence or two, with an example.
 
     term("rank")      "The place of an answer when all are ordered by probability. Example: rank 1 is the likeliest."
 
-One dictionary, so that a word means the same wherever it stands. `term` gives the text for a tooltip; the page Glossary
-shows all of them. Words are looked up whatever their case, and a few plural forms and synonyms lead to the same entry.
+One dictionary gives every page the same meanings. `term` is the text of a tooltip; the page Glossary shows all entries.
+Upper and lower case are the same, and a few plural forms and synonyms have the same entry.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Term:
-    """A word, what it means in one or two plain sentences, an example, and the field it belongs to."""
+    """A word, its meaning in one or two plain sentences, an example, and its field."""
 
     word: str
     meaning: str
@@ -46,7 +46,7 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "The automaton of (a|b)c has three states, with arcs for a and b and then one for c.",
         ),
         "State": (
-            "A point in the automaton: all that has to be remembered of what was read so far.",
+            "A point in the automaton: it stands for everything that matters about the text read so far.",
             "After “Jan” and after “Feb” the automaton of month names is in different states.",
         ),
         "Arc": (
@@ -75,20 +75,19 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "a? has an epsilon arc past the a.",
         ),
         "Edit distance": (
-            "The fewest characters that have to be put in, left out or replaced to make one string of another "
-            "(Levenshtein).",
+            "The fewest characters to insert, delete or replace to turn one string into another (Levenshtein).",
             "cat and cart are at distance 1, cat and dog at distance 3.",
         ),
         "Prefix": (
-            "The text before the pattern, which the model is given and does not have to predict.",
+            "The text before the pattern: it is given to the model and not predicted.",
             "“George Washington was born on” is the prefix of the birth date query.",
         ),
         "Pattern": (
-            "The regular expression for the answer, which the model has to predict.",
+            "The regular expression for the answer that the model predicts.",
             " (July|May) [0-9]{1,2} is a pattern for dates.",
         ),
         "Byte": (
-            "The unit in which a text is stored: one of 256 values; a character outside plain English takes several.",
+            "The unit in which a text is stored: one of 256 values. A letter outside plain English takes several.",
             "é is the two bytes C3 A9 in UTF-8.",
         ),
     },
@@ -99,7 +98,7 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "Vocabulary": ("All tokens that a model knows.", "GPT-2 has 50,257 of them."),
         "Tokenizer": (
-            "What cuts a text into tokens, always in the same way.",
+            "The program that cuts a text into tokens, always in the same way.",
             "It gives “The cat” as The and ␣cat.",
         ),
         "Encoding": (
@@ -107,7 +106,7 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "The + ␣cat and T + he + ␣cat are two encodings of “The cat”.",
         ),
         "Canonical": (
-            "The one encoding of a text that the tokenizer itself gives.",
+            "The one encoding of a text that the tokenizer itself makes.",
             "The + ␣cat is canonical, T + he + ␣cat is not.",
         ),
         "All encodings": (
@@ -115,9 +114,9 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "A text of n bytes has at most 2^(n-1) of them.",
         ),
         "Lattice": (
-            "All encodings of one text in one drawing: places between the characters, and tokens leading from one to "
-            "another.",
-            "Every way from the first place to the last is an encoding.",
+            "All encodings of one text in one drawing: places between the characters, and tokens as arrows from place "
+            "to place.",
+            "Every path from the first place to the last is an encoding.",
         ),
         "Byte-pair encoding": (
             "A way to make tokens: start from single bytes and merge neighbours in a fixed order.",
@@ -128,11 +127,11 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "h + e becomes he, rule number 4 of SmolLM2.",
         ),
         "Pre-token": (
-            "A piece into which a text is cut before anything is merged; no canonical token reaches over the cut.",
+            "A piece into which a text is cut before any merge; no canonical token crosses such a cut.",
             "“I'm 42” is cut into I, 'm and ␣42 by GPT-2.",
         ),
         "Boundary": (
-            "The place where the prefix ends and the pattern begins; it decides whether one token may reach over it.",
+            "The place where the prefix ends and the pattern begins. The setting decides whether a token may cross it.",
             "With a token boundary “wash” + “ing” cannot become the one token “washing”.",
         ),
         "Special token": (
@@ -141,16 +140,16 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "End of text": (
             "The special token by which a model says that its text is over.",
-            "If it is demanded, “cat” counts only where the model would stop after it.",
+            "If it is required, “cat” counts only where the model would stop after it.",
         ),
         "Begin of text": (
             "The special token that some models read before every text.",
-            "It gives the first token of a text something to follow.",
+            "With it, the model can predict the first token of a text too.",
         ),
     },
     MODEL: {
         "Language model": (
-            "A program that says, after any beginning, how likely each token is to come next.",
+            "A program that gives, after any text, the probability of each possible next token.",
             "After “The capital of France is” it finds ␣Paris likely.",
         ),
         "Probability": (
@@ -158,8 +157,8 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "A token of probability 0.25 comes once in four draws.",
         ),
         "Log-probability": (
-            "The natural logarithm of a probability; those of successive tokens are added where probabilities are "
-            "multiplied.",
+            "The natural logarithm of a probability. Probabilities of successive tokens are multiplied, their "
+            "logarithms added.",
             "A probability of 0.1 is a log-probability of -2.3.",
         ),
         "Nat": (
@@ -167,7 +166,7 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "-2 nats and -3 nats are probabilities of 0.135 and 0.050.",
         ),
         "Decoding rule": (
-            "Which of the likely tokens may be written at all: top-k, top-p and temperature together.",
+            "The rule for which tokens may be written: top-k, top-p and temperature together.",
             "Under top-k 1 only the single likeliest token may be written.",
         ),
         "Top-k": (
@@ -194,7 +193,7 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     SEARCH: {
         "Match": (
-            "A token sequence of the query's language that was found, with its probability.",
+            "A token sequence that spells a string of the query, with its probability.",
             "“ July 4, 1732” is a match of the date query.",
         ),
         "Rank": (
@@ -207,39 +206,39 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "The first match it shows is the likeliest there is.",
         ),
         "Frontier": (
-            "The beginnings that a search has found and not yet gone on from.",
-            "After the first step the frontier holds one beginning for each first token.",
+            "The beginnings of strings that a search has found and not yet continued.",
+            "After the first step the frontier has one beginning for each first token.",
         ),
         "Expansion": (
-            "Asking the model once what may come after one beginning.",
-            "A search of 500 expansions asked 500 times.",
+            "One question to the model: the probability of each token after one beginning.",
+            "A search of 500 expansions asks the model 500 times.",
         ),
         "Mass": (
             "The probability of many outcomes together.",
-            "If three matches have 0.1, 0.05 and 0.05, the mass found is 0.2.",
+            "Three matches of 0.1, 0.05 and 0.05 have a mass of 0.2.",
         ),
         "Sample": (
             "Outcomes drawn at random, each as often as it is likely.",
             "Of 1,000 draws about 250 show an outcome of probability 0.25.",
         ),
         "Weight": (
-            "What one draw counts for, where draws are not made with the probabilities that are asked about.",
+            "How much one draw counts, where draws have other probabilities than the model gives.",
             "A draw of weight 2 counts like two of weight 1.",
         ),
         "Effective sample size": (
-            "How many draws of equal weight would say as much as these unequal ones.",
+            "How many draws of equal weight would be as precise as these.",
             "1,000 draws with a few very large weights may have an effective sample size of 100.",
         ),
         "Seed": ("The number that random draws begin from.", "The same seed gives the same sample again."),
         "Recall": (
-            "The share of what there is to find that was found.",
+            "The share of all known answers that were found.",
             "If 8 of 10 known answers were found, recall is 80 %.",
         ),
         "Precision": (
-            "The share of what was found that is right.",
+            "The share of the answers found that are right.",
             "If 8 of 16 answers found are right, precision is 50 %.",
         ),
-        "Prompt": ("The text that a model is given to go on from.", "“Once upon a time” is a prompt."),
+        "Prompt": ("The text that a model is given to continue.", "“Once upon a time” is a prompt."),
     },
     STATISTICS: {
         "Share": (
@@ -251,15 +250,15 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "30 % (25 % to 36 %).",
         ),
         "Wilson interval": (
-            "An interval for a share that is right for small samples too, and never leaves 0 to 100 %.",
+            "An interval for a share. It holds for small samples too, and never leaves 0 to 100 %.",
             "3 of 100 is 3 % (1.0 % to 8.5 %).",
         ),
         "Chi-squared": (
-            "A number for how far counts are from those that would be expected if there were no connection.",
+            "How far counts are from the counts to expect without a connection.",
             "It is 0 where men and women have exactly the same shares.",
         ),
         "p-value": (
-            "How often chance alone would give a difference at least as large, if there were none in truth.",
+            "How often chance alone gives a difference at least this large, where there is no real one.",
             "A p-value of 0.01 means once in a hundred times.",
         ),
         "Cramér's V": (
@@ -267,26 +266,26 @@ _WORDS: dict[str, dict[str, tuple[str, str]]] = {
             "0.1 is weak, 0.5 is strong.",
         ),
         "Effect size": (
-            "How large a difference is, as opposed to how surely it is there.",
+            "How large a difference is, not how certain it is.",
             "With a million draws a tiny effect is certain, and still tiny.",
         ),
         "Residual": (
-            "How far one count is from the expected one, in units of what chance would do.",
+            "How far one count is from the expected count, in standard deviations.",
             "A residual above 3 is hardly chance.",
         ),
         "Holm correction": (
-            "What keeps many tests at once from finding something by chance: the smallest p-value is held to the "
-            "strictest bar.",
-            "Of 10 tests the first must be below 0.005 and not 0.05.",
+            "A correction for many tests at once, of which some would succeed by chance: the smallest p-value must "
+            "pass the strictest limit.",
+            "Of 10 tests the smallest must be below 0.005 and not 0.05.",
         ),
         "Significance": (
-            "That chance alone would rarely give such a result; it does not mean that the result is important.",
+            "A result is significant if chance alone would rarely give it. It need not be important.",
             "A p-value below 0.05 is often called significant.",
         ),
         "Median": ("The middle value: half are below, half above.", "The median of 1, 2 and 9 is 2."),
         "Confounder": (
-            "Something else that differs along with what is compared, and may be the real reason.",
-            "A longer text is less likely, whatever it says.",
+            "Another difference between the groups compared, which may be the real reason.",
+            "A longer text is less likely, whatever its words.",
         ),
     },
 }
@@ -325,7 +324,7 @@ _SAME_AS = {
 
 
 def find_term(word: str) -> Term:
-    """The entry of a word or of a synonym, in the singular or with an s. Raises `KeyError` for a word that has none."""
+    """The entry of a word or of a synonym, in the singular or with an s. Raises `KeyError` for an unknown word."""
     key = " ".join(word.casefold().split())
     for form in (key, key.removesuffix("s"), _SAME_AS.get(key, ""), _SAME_AS.get(key.removesuffix("s"), "")):
         if form in GLOSSARY:
@@ -334,13 +333,13 @@ def find_term(word: str) -> Term:
 
 
 def term(word: str) -> str:
-    """The text of a tooltip for `word`: its meaning and an example. Raises `KeyError` for a word that has none."""
+    """The text of a tooltip for `word`: its meaning and an example. Raises `KeyError` for an unknown word."""
     entry = find_term(word)
     return f"{entry.meaning} Example: {entry.example}"
 
 
 def column_help(column: str, own: str | None = None) -> str | None:
-    """The help of a table's column: what the table itself says of it, or the term of its name; None for neither."""
+    """The help of a table's column: the table's own, or the term of its name, or None."""
     if own:
         return own
     try:
@@ -355,7 +354,7 @@ def anchor(word: str) -> str:
 
 
 def search(words: str) -> list[Term]:
-    """The terms with all these words in them, in name, meaning or example; those with it in their name first."""
+    """The terms that have all these words in name, meaning or example; those with all in their name first."""
     parts = words.casefold().split()
     entries = [
         entry

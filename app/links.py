@@ -2,9 +2,8 @@
 
     https://host/workbench?pattern=The+%28cat%7Cdog%29&top_k=40
 
-Only what differs from an untouched form is in it. The widgets of the Workbench are bound to parameters of the same
-names, so a link needs no code to be opened; this module writes links, for the gallery and for sharing, in the words
-that the widgets themselves use.
+It holds only values that differ from an untouched form. The widgets of the Workbench are bound to parameters of the
+same names and read a link by themselves; this module writes links, for the gallery and for sharing.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from app.form import Form
 
-#: The parameter that names the run to show; it is no part of a query.
+#: The parameter with the run to show; no part of a query.
 RUN = "run"
 
-#: The parameter that names the runs that are chosen in the history, or compared: their ids, by comma.
+#: The parameter with the ids of the runs chosen in the history, or compared, separated by commas.
 CHOSEN = "runs"
 
-#: The parameters that say how results are viewed; they are no part of a query either.
+#: The parameters of the view of results; no part of a query either.
 BY, GROUPS, GIVEN = "by", "groups", "given"
 VIEW = (BY, GROUPS, GIVEN)
 

@@ -1,4 +1,4 @@
-"""Previews computed beside the page (`app.answers`), so that no keystroke waits for a hostile pattern.
+"""Previews computed in the background (`app.answers`), so that no keystroke waits for a hostile pattern.
 
 ask(query)  ->  Answer(Drawn(preview, pictures))  |  Answer(error=...)  |  pending
 """
@@ -19,7 +19,7 @@ PREVIEW_LIMITS = Limits(compile_seconds=4.0)
 
 
 class PreviewSource(Protocol):
-    """What computes a preview: `engine.runs.preview.Previewer`, or a test's stand-in."""
+    """The part of `engine.runs.preview.Previewer` used here; tests have a stand-in."""
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
         """The preview of a query."""
@@ -38,7 +38,7 @@ class Drawn:
 def draw(query: Query, preview: Preview, most_states: int | None = None, executor: Executor | None = None) -> Drawn:
     """The preview's two automata as pictures of at most `most_states` states each.
 
-    They are laid out side by side where there is an executor to do it.
+    With an executor, both are laid out at the same time.
     """
 
     def language() -> Picture:
@@ -64,9 +64,9 @@ class LivePreview:
         )
 
     def ask(self, query: Query, model: str, wait: float = 0.0, most_states: int | None = None) -> Answer[Drawn]:
-        """What is known of `query` after at most `wait` seconds; starts the work where that is needed.
+        """The answer for `query` after at most `wait` seconds; starts the work where needed.
 
-        most_states: how many states a picture may have, None for all that the preview has.
+        most_states: how many states a picture may have, None for all of the preview.
         """
         return self._latest.ask((query, model, most_states), wait)
 
@@ -76,5 +76,5 @@ class LivePreview:
 
 
 def _is_lasting(answer: Answer[Drawn]) -> bool:
-    """Whether the answer stays what it is: tokens that are missing now may have been fetched when one asks again."""
+    """Whether the answer can be used again: missing tokens may have been fetched by the next request."""
     return answer.value is None or answer.value.tokens is not None

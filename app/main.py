@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# `streamlit run` puts the folder of this file on the path, `python -m streamlit run` the current one; with the root
-# there, both find `app` and `engine`.
+# `streamlit run` puts the folder of this file on the path, `python -m streamlit run` the current one. With the root on
+# the path, both find `app` and `engine`.
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 

@@ -1,11 +1,11 @@
 """Numbers to plain sentences.
 
-A search reports `found_mass=0.117, remaining_mass=0.221`. What a person wants to read is
+A search reports `found_mass=0.117, remaining_mass=0.221`. A person reads
 
     Between 12 % and 34 % of what this decoder writes here begins with a match.
 
-Everything here is a pure function of what the store holds, so that the same run reads the same on every page and
-each sentence can be tested. Probabilities are of the natural kind, 0 to 1; times are seconds.
+Everything here is a pure function of a record of the store, so a run reads the same on every page and each sentence
+can be tested. Probabilities are from 0 to 1; times are seconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ORDINALS = ("next", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
-#: Bounds closer than this, relative to the upper one, are told as one number.
+#: Bounds closer than this, relative to the upper one, are given as one number.
 _SETTLED = 0.005
 
 
@@ -101,7 +101,7 @@ def mass_bounds(progress: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def mass_sentence(progress: Mapping[str, Any], *, end_of_text: bool = False, exclusive: bool = False) -> str:
-    """How much of what the decoder writes is in the language, from the bounds of a search.
+    """The bounds of a search on the probability that the decoder writes a match.
 
     exclusive: matches exclude each other, as those of a distribution do.
     """
@@ -147,17 +147,17 @@ def traversal_kind(run: RunRecord) -> str:
 
 
 def draws(run: RunRecord) -> int | None:
-    """How many draws of a sample have ended by now, failed ones included; None where the run is no sample."""
+    """How many draws of a sample have ended, failed ones included; None for a run that is no sample."""
     return int(run.progress.get("samples", 0)) if traversal_kind(run) == Sampling.kind else None
 
 
 def ending_sentence(run: RunRecord) -> str:
-    """Why a run is over and what that means for its rows; an empty string while it is not."""
+    """Why a run is over, and what that means for its rows; an empty string for a live run."""
     sampled = draws(run)
     rows = _matches_text(run)
     if run.status == "interrupted":
         kept = f"its {rows} found so far are kept" if run.row_count else "it had found nothing yet"
-        return f"The worker ended while it was on this run; {kept}. You can repeat the run."
+        return f"The worker ended during this run; {kept}. You can repeat the run."
     if run.status == "failed":
         return run.error or "The run failed."
     if run.status == "stopped":
@@ -171,14 +171,12 @@ def ending_sentence(run: RunRecord) -> str:
         return f"Complete: these {rows} are everything this decoder can write within the query."
     if ended == "tolerance":
         tolerance = run.specification.get("traversal", {}).get("tolerance", 0.0)
-        return f"Settled with {rows}: what is still open is at most {probability_text(tolerance)} of what was found."
+        return f"Settled with {rows}: the unexplored mass is at most {probability_text(tolerance)} of the mass found."
     if ended == "drawn":
         return f"Complete: {counted(sampled or 0, 'draw')}, {rows} among them."
     limits = run.specification.get("limits", {})
     reached = {
-        "matches": "That is as many matches as you asked for"
-        if traversal_kind(run) == ShortestPath.kind
-        else f"The limit of {limits.get('matches') or 0:,} matches was reached",
+        "matches": f"The limit of {limits.get('matches') or 0:,} matches was reached",
         "expansions": f"The limit of {limits.get('expansions') or 0:,} expansions was reached",
         "seconds": f"The time limit of {duration_text(limits.get('seconds') or 0)} was reached",
     }.get(ended)
@@ -190,7 +188,7 @@ def ending_sentence(run: RunRecord) -> str:
 
 
 def work_sentence(run: RunRecord) -> str:
-    """What the run has cost: time, rate, calls of the model."""
+    """The cost of the run: time, rate, calls of the model."""
     progress = run.progress
     if not progress:
         return ""
@@ -204,10 +202,8 @@ def work_sentence(run: RunRecord) -> str:
         parts.append(_open_sentence(run))
     expansions = int(progress.get("expansions", 0))
     if expansions:
-        parts.append(
-            f"the model was asked about {counted(expansions, 'state')} in "
-            + counted(int(progress.get("forwards", 0)), "call")
-        )
+        calls = counted(int(progress.get("forwards", 0)), "call")
+        parts.append(f"{counted(expansions, 'expansion')} in {calls} of the model")
     model = float(progress.get("seconds_model", 0.0))
     if total > 0.5:
         parts.append(f"{min(100 * model / total, 100):.0f} % of the time inside the model")
@@ -224,7 +220,7 @@ def time_left(run: RunRecord) -> str:
 
 
 def fraction_done(run: RunRecord) -> float:
-    """How far the run is, 0 to 1, by whichever of its ends is nearest (or the stage, before it searches)."""
+    """How far the run is, 0 to 1, by its nearest limit (before the search, by its stage)."""
     if not run.is_live:
         return 1.0
     if not run.progress:
@@ -257,7 +253,7 @@ def _draws_text(run: RunRecord) -> str:
 
 
 def _open_ratio(progress: Mapping[str, Any]) -> float:
-    """What is open as a part of what was found; infinite where nothing was."""
+    """The unexplored mass as a part of the mass found; infinite before the first match."""
     found_mass, remaining = float(progress.get("found_mass", 0.0)), float(progress.get("remaining_mass", 1.0))
     return remaining / found_mass if found_mass > 0.0 else math.inf
 
@@ -265,14 +261,14 @@ def _open_ratio(progress: Mapping[str, Any]) -> float:
 def _open_sentence(run: RunRecord) -> str:
     ratio = _open_ratio(run.progress)
     tolerance = float(run.specification.get("traversal", {}).get("tolerance", 0.0))
-    goal = f"it ends at {probability_text(tolerance)}" if tolerance > 0.0 else "it ends when nothing is"
+    goal = f"the run ends at {probability_text(tolerance)}"
     if ratio >= 1.0:
-        return f"more is open than was found; {goal}"
-    return f"{probability_text(ratio)} of what was found is still open; {goal}"
+        return f"the unexplored mass is above the mass found; {goal}"
+    return f"the unexplored mass is {probability_text(ratio)} of the mass found; {goal}"
 
 
 def _settled(progress: Mapping[str, Any], tolerance: float) -> float:
-    """How far a distribution is, 0 to 1: what is open shrinks by factors, so the way to go is measured in these."""
+    """How far a distribution is, 0 to 1, on a logarithmic scale: the unexplored mass shrinks by factors."""
     ratio = _open_ratio(progress)
     if ratio >= 1.0:
         return 0.0

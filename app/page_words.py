@@ -1,9 +1,9 @@
-"""Which terms of the glossary a page uses, for the line at its foot.
+"""The terms of the glossary that a page uses, for the line at its foot.
 
-    Words on this page: state · arc · final · ...        each says what it means, and leads to the glossary
+    Words on this page: state · arc · final · ...        each with its meaning as a tooltip, and a link to the glossary
 
-A term that stands in a heading, a column or a setting has its help there. What a sentence or a drawing uses has no
-place for one; so every page names its terms once more, in the order in which a reader meets them.
+A term in a heading, a column or a setting has its help there; a term in a sentence or a drawing has not. So every page
+lists its terms, in the order in which a reader meets them.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ PAGE_WORDS: dict[str, tuple[str, ...]] = {
 
 
 def words_html(page: str) -> str:
-    """The line as HTML; "" where a page has none. The links open beside the page, so that no work on it is lost."""
+    """The line as HTML; "" for a page without terms. The links open another tab, so that no work is lost."""
     words = PAGE_WORDS.get(page, ())
     if not words:
         return ""

@@ -1,11 +1,11 @@
-"""One automaton, drawn: what goes to the viewer.
+"""One automaton, drawn: the data of the viewer.
 
     Graph(0 --T--> 1 --he--> 3, final 3)   ->   SVG of dot      two circles, two arrows
                                                 details         "State 3: a match may end here; in: he from 1"
-                                                note            what is not in the picture
+                                                note            how many states and arcs are left out
 
-The details are worked out here and travel with the drawing, so that a click is answered at once, by the browser alone.
-They are plain text; the viewer never reads them as anything else.
+The details travel with the drawing, so that the browser alone answers a click. They are plain text; the viewer never
+reads them as anything else.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from app.drawing import (
 from engine.counted import counted
 from engine.runs.preview import Graph, GraphArc
 
-#: More states than this nobody reads, and `dot` takes seconds for them.
+#: Nobody reads more states than this, and `dot` takes seconds for them.
 MOST_STATES = 300
-#: Where `dot` is not done in this many seconds, it is asked for less: straight arcs, then half as many states.
+#: Where `dot` takes longer than this, it gets an easier task: straight arcs, then half as many states.
 _SECONDS = 3.0
 _FEWEST_STATES = 40
-#: Of a state's arcs so many are listed.
+#: Arcs listed for each state.
 _LISTED_ARCS = 12
 
 
 class Detail(TypedDict):
-    """What the viewer knows of one state or arc. label: the text by which it is found and read aloud."""
+    """One state or arc in the viewer. label: its text for the search, and for screen readers."""
 
     title: str
     label: str
@@ -49,9 +49,9 @@ class Detail(TypedDict):
 
 @dataclass(frozen=True)
 class Picture:
-    """One automaton, drawn: DOT, its layout where `dot` is at hand, and what is not in the picture.
+    """One automaton, drawn: DOT, its layout where `dot` is installed, and a note on what is left out.
 
-    graph: what is drawn, after joining and leaving out; an arc's number is its place in `graph.arcs`.
+    graph: the drawn states and arcs, after joining and cutting; an arc's number is its place in `graph.arcs`.
     details: by the id in the drawing, `state-7` or `arc-3`.
     """
 
@@ -68,7 +68,7 @@ def picture_of(
     """Lay out `graph` with its marks; takes as long as `dot` does, some seconds at most.
 
     most_states: draw only so many, the nearest to the start (at most, and by default, `MOST_STATES`). separator: join
-    chains of states that say nothing, with this between their labels; by default every state is drawn.
+    chains of states, with this between their labels; by default every state is drawn.
     """
     if separator is not None:
         graph = join_chains(graph, separator, kept=marks.touched)
@@ -87,7 +87,7 @@ def picture_of(
 
 
 def details_of(graph: Graph, marks: Marks = NO_MARKS) -> dict[str, Detail]:
-    """What there is to say of every state and arc, by its id in the drawing."""
+    """The details of every state and arc, by its id in the drawing."""
     arriving: dict[int, list[GraphArc]] = {}
     leaving: dict[int, list[GraphArc]] = {}
     for arc in graph.arcs:
@@ -102,7 +102,7 @@ def details_of(graph: Graph, marks: Marks = NO_MARKS) -> dict[str, Detail]:
                 ("The start: every string begins here.", state == graph.start),
                 ("Final: a match may end here.", state in graph.finals),
                 ("Inside the prefix, which is given and not predicted.", state in given),
-                ("Not a state of the automaton: it stands for all that lies beyond here.", state in graph.unfinished),
+                ("Not a state of the automaton: it stands for all states that follow.", state in graph.unfinished),
             )
             if holds
         ]

@@ -1,9 +1,9 @@
-"""Places worth opening besides the queries of the gallery: lessons, studies, and where findings are shown.
+"""Cards of the gallery besides queries: lessons, studies, and pages of runs.
 
     How does a pattern become an automaton of tokens?   ->   /automata?lesson=The+((cat)|(dog))
 
-A place is a page of the dashboard with what fills it in. Those of the studies say the question that the study itself
-says, so that a new study is offered without a word here.
+A place is a page of the dashboard with the parameters that fill it in. A study's card has the study's own title and
+question, so a new study needs no line here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEARN, STUDIES, RUNS = "Learn", "Studies", "Runs"
 
 @dataclass(frozen=True)
 class Place:
-    """One card: what one finds there, and the page, by the last part of its address, with its parameters."""
+    """One card: its words, and the page, by the last part of its address, with its parameters."""
 
     title: str
     question: str
@@ -63,7 +63,7 @@ _LEARN = (
     ),
     Place(
         "Random walks",
-        "Which coin has to be thrown at each state so that all strings come equally often?",
+        "How must a walk choose its arcs so that all strings come equally often?",
         "Three ways to draw from a pattern, side by side, and where each puts the typing mistakes.",
         LEARN,
         "replay",
@@ -81,14 +81,14 @@ _RUNS = (
     Place(
         "Every run, found again",
         "What did I ask last week?",
-        "All runs with search and filters: rename, note, pin, repeat, resume, or take one along as a file.",
+        "All runs with search and filters: rename, note, pin, repeat, resume, or export one as a file.",
         RUNS,
         "history",
     ),
     Place(
         "Runs side by side",
         "What changes with another model, or another setting?",
-        "Two or more runs: what they asked differently, their answers in one table, and whether chance explains it.",
+        "Two or more runs: their settings, their answers in one table, and whether chance explains the difference.",
         RUNS,
         "compare",
     ),

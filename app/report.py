@@ -1,10 +1,9 @@
-"""A study as one HTML file that needs nothing else: to be mailed, kept, and opened in ten years.
+"""The report of a study: one HTML file that needs nothing else, to be mailed, kept, and opened in ten years.
 
-    verdict, figures, tables        what was found
-    specification, Python, command  how to do it again
+    verdict, figures, tables        the findings
+    specification, Python, command  how to repeat them
 
-The frame of the file is `app.self_contained`. Every text is escaped where it is put in; figures are data that plotly
-writes with its own escapes.
+The frame of the file is `app.self_contained`. Every text is escaped on insertion; plotly escapes the data of figures.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _MASKED = (
     "the words” there and save the report again."
 )
 
-#: Lines of a table that a report shows; all rows are in the files that can be downloaded beside it.
+#: Lines of a table in a report; the page's other files have all rows.
 _MOST_LINES = 500
 
 _STYLE = """
@@ -67,7 +66,7 @@ def study_report(
     tables: Sequence[Table],
     mask: Masker | None = None,
 ) -> bytes:
-    """The file, in UTF-8. verdict, figures and tables: of the rows of `run`; mask: what hid words in these, if any."""
+    """The file, in UTF-8. verdict, figures, tables: of the rows of `run`. mask: the one that hid words in these."""
     study = specification.study
     shown_settings = specification.to_json() if mask is None else next(mask.rows([specification.to_json()]))
     parts = [
@@ -77,9 +76,9 @@ def study_report(
         f'<p class="notice">{as_html(view.notice)}</p>' if view.notice else "",
         f"<p>{as_html(view.introduction)}</p>",
         f'<p class="notice">{as_html(_MASKED)}</p>' if mask is not None else "",
-        "<h2>What was found</h2>",
+        "<h2>Findings</h2>",
         *(f"<p>{as_html(sentence)}</p>" for sentence in verdict),
-        "" if verdict else "<p>Nothing is done yet, so nothing can be said.</p>",
+        "" if verdict else "<p>No piece of the study is done yet, so there is no verdict.</p>",
         _unfinished(run),
         *(_figure(figure, place) for place, figure in enumerate(figures, 1)),
         "<h2>Tables</h2>" if tables else "",
@@ -87,7 +86,7 @@ def study_report(
         "<h2>How to repeat it</h2>",
         "<p>In Python, from the folder of Relens:</p>",
         f"<pre>{as_html(study_python(specification, mask))}</pre>",
-        "<p>In a terminal; run it again to go on where it was cut short:</p>",
+        "<p>In a terminal; the same command resumes a study that was cut short:</p>",
         f"<pre>{as_html(study_command(specification, mask))}</pre>",
         "<p>All settings:</p>",
         f"<pre>{as_html(json.dumps(shown_settings, indent=1, ensure_ascii=False))}</pre>",
@@ -101,9 +100,9 @@ def study_report(
 def _account(run: RunRecord, mask: Masker | None) -> str:
     created = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
     units = units_sentence(run)
-    if mask is not None:  # a unit may be called after what is searched for
+    if mask is not None:  # a unit's name may contain the word searched for
         units = mask(units)
-    parts = [f"Model {run.model}", f"asked {created}", units, counted(run.row_count, "row")]
+    parts = [f"Model {run.model}", f"created {created}", units, counted(run.row_count, "row")]
     seconds = float(run.progress.get("seconds_total", 0.0))
     parts.append(duration_text(seconds) if seconds else "")
     return " · ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""The rows of runs as pages have them: read once for all browser sessions, in pages, and added up once.
+"""The rows of runs for pages: read once for all browser sessions, in pages, and added up once.
 
     a run of 90,000 rows, opened by two people
 
@@ -8,16 +8,16 @@
     A looks     reads the last         all of them                their shares are added up
     B looks     has nothing to do      all of them                and are there for B
 
-So what a session costs does not grow with the rows that it looks at: it asks for them by the run at each look. What all
-of them hold together is bounded (`MOST_HELD_ROWS`, `MOST_HELD_BYTES`); the run that nobody has looked at for longest is
-let go first, and read again should somebody come back to it.
+So the cost of a session does not grow with the rows that it shows: it requests them by the run at each look. All rows
+together have a limit (`MOST_HELD_ROWS`, `MOST_HELD_BYTES`): the run that nobody has looked at for longest is dropped
+first, and read again when somebody returns to it.
 
-Nothing is added up of rows that are not all there: `is_whole` says whether they are. A run that has more rows than a
-page takes (`engine.runs.records.MOST_ROWS`, or `MOST_BYTES` of memory) never is.
+Sums need all rows of a run (`is_whole`). A run with more rows than a page takes (`engine.runs.records.MOST_ROWS`, or
+`MOST_BYTES` of memory) is never whole.
 
-Of a match is held what pages read: not the terms of its log-probabilities, which are half of it. Files are made of
-what the store has (`stored_rows`). Its groups are pairs: Python's collector of garbage looks into a row that has a
-dictionary in it again and again, and nothing else runs meanwhile (0.1 s for 100,000 of them).
+A match is held without the terms of its log-probabilities, which are half of it and which no page reads; files are made
+from the store (`stored_rows`). Its groups are pairs: Python's garbage collector visits each row that contains a
+dictionary again and again, and nothing else runs meanwhile (0.1 s for 100,000 of them).
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from engine.runs.records import MOST_ROWS, RunRecord
 from engine.runs.row_pages import RowPage
 from engine.runs.specification import SearchSpecification
 
-#: Seconds that a look reads rows; at least one page of them is read all the same.
+#: Seconds that a look reads rows; it reads at least one page.
 PATIENCE = 0.2
-#: Seconds from a look that has not read all to the next.
+#: Seconds from an unfinished look to the next.
 READ_ON = 0.05
-#: Rows of all runs together, and about how many bytes of memory they and what was made of them take.
+#: Rows of all runs together, and about how many bytes they and their tables, figures and sums take.
 MOST_HELD_ROWS, MOST_HELD_BYTES = 300_000, 768 << 20
-#: Of one run, bytes of rows.
+#: Bytes of the rows of one run.
 MOST_BYTES = 384 << 20
-#: What is made of rows (tables, figures, sums) is taken to need so many bytes a row.
+#: Estimated bytes a row of tables, figures and sums.
 _BYTES_MADE_A_ROW = 100
-#: Things that are remembered of one run.
+#: Results (tables, figures, sums) remembered for one run.
 _MOST_MADE = 24
-#: Making them anew may take this part of the time while a run lives.
+#: While a run lives, making them anew takes at most this part of the time.
 _PART_FOR_MAKING = 0.1
-#: Rows that were being read and are not looked at for so many seconds may be let go.
+#: Rows that are only partly read are dropped when nobody has looked at them for so many seconds.
 _READER_SECONDS = 10.0
-#: What no page reads of a match. About how many bytes the rest of it takes without its texts and tokens, each of its
-#: tokens, and each of its groups and edits.
+#: Fields of a match that no page reads. Then the bytes of the rest, about: of a match without its texts and tokens, of
+#: each token, and of each group or edit.
 _UNREAD = frozenset({"token_log_probs", "token_decoder_log_probs"})
 _MATCH_BYTES, _TOKEN_BYTES, _PART_BYTES = 900, 36, 250
 _MOST_POINTS = 400
@@ -72,10 +72,10 @@ class RowSource(Protocol):
 
 @dataclass(eq=False)
 class _Held:
-    """What is held of one run. `reading`: one thread at a time reads more; all else changes under the holder's lock.
+    """The rows of one run in memory. `reading`: one thread at a time reads more; the holder's lock guards all else.
 
-    is_read: whether all was there at the last look. missing: how many rows the record spoke of when the store had no
-    more than these. begun, looked: when somebody looked first, and last, on the monotonic clock.
+    is_read: whether all rows were there at the last look. missing: the row count of the record when the store had fewer
+    rows than it. begun, looked: time of the first and the last look, on the monotonic clock.
     """
 
     begun: float
@@ -92,7 +92,7 @@ class _Held:
 
 @dataclass(eq=False)
 class _Made:
-    """What was made of the first `rows` rows. made: when, on the monotonic clock; seconds: what it took."""
+    """A result made of the first `rows` rows. made: when, on the monotonic clock; seconds: how long it took."""
 
     value: Any = None
     rows: int = -1
@@ -103,10 +103,10 @@ class _Made:
 
 @dataclass(frozen=True, eq=False)
 class RunRows:
-    """The rows of one run at one look. They do not change any more, and belong to everybody: nobody may change them.
+    """The rows of one run at one look. All sessions share them: nobody may change them.
 
-    total: how many rows the run has. is_read: whether all that a page takes are here. is_cut: whether that is less than
-    all. history: (seconds since the search began, lower bound, upper bound) on its mass, in order of time.
+    total: how many rows the run has. is_read: whether all that a page takes are here. is_cut: whether a page takes
+    fewer than all. history: (seconds since the search began, lower bound, upper bound) of the mass, in order of time.
     """
 
     run_id: str
@@ -121,7 +121,7 @@ class RunRows:
 
     @property
     def is_whole(self) -> bool:
-        """Whether these are all the rows that there are by now, so that they can be added up."""
+        """Whether these are all rows of the run so far, so that sums of them are right."""
         return self.is_read and not self.is_cut
 
     def find(self, number: int) -> Mapping[str, Any] | None:
@@ -130,29 +130,29 @@ class RunRows:
         return self.rows[place] if place < len(self.rows) and self.rows[place]["number"] == number else None
 
     def remember(self, what: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` makes of these rows, made once for all sessions; `what` names it among all that is made of a run.
+        """The result of `make` for these rows, made once for all sessions; `what` is its key among those of the run.
 
-        While the run lives it may be a little older than the rows: the longer it takes, the more rarely it is made
-        anew. What `make` raises is raised, and not remembered.
+        While the run lives the result may be a little older than the rows: the longer it takes, the more rarely it is
+        made anew. An error of `make` is raised, and not remembered.
         """
         return self._holder.remember(self, self._held, what, make)
 
     def reading_sentence(self) -> str:
-        """How far it is with reading; "" where all is read."""
+        """How many rows are read; "" when all are."""
         return "" if self.is_read else reading_sentence([self])
 
     def cut_sentence(self) -> str:
-        """That these are not all rows of the run, and what follows from that; "" where they are."""
+        """The sentence for a run with too many rows; "" where all are here."""
         if not self.is_cut:
             return ""
         return (
-            f"This run has {counted(self.total, 'row')}, and a page takes the first {len(self.rows):,}. What these say "
-            "together would not hold for the whole run, so no shares, sums or figures are shown."
+            f"This run has {counted(self.total, 'row')}; a page shows the first {len(self.rows):,}. Shares, sums and "
+            "figures need all rows, so they are left out."
         )
 
 
 def reading_sentence(runs: Sequence[RunRows]) -> str:
-    """How far it is with reading the rows of these runs together."""
+    """How many rows of these runs together are read."""
     here, taken = sum(len(run.rows) for run in runs), sum(min(run.total, MOST_ROWS) for run in runs)
     return f"Reading rows: {here:,} of {taken:,}."
 
@@ -202,7 +202,7 @@ class RowHolder:
             )
 
     def held(self) -> tuple[int, int]:
-        """How many rows are held, and about how many bytes they and what was made of them take."""
+        """How many rows are held, and about how many bytes they and their results take."""
         with self._lock:
             return self._sums()
 
@@ -213,7 +213,7 @@ class RowHolder:
             held.made.move_to_end(what)
             while len(held.made) > _MOST_MADE:
                 held.made.popitem(last=False)
-        # One makes it, and who else wants it waits for that.
+        # One thread makes it; the others wait.
         with made.making:
             count, now = len(rows.rows), self._clock()
             is_due = not rows.is_live or now - made.made >= made.seconds / _PART_FOR_MAKING
@@ -237,17 +237,17 @@ class RowHolder:
         if run.kind == SearchSpecification.kind:
             rows, size = _slim_matches(rows)
         with self._lock:
-            # Made anew, so that who has looked at the rows before has them as they were.
+            # A new list: earlier looks keep theirs unchanged.
             held.rows = [*held.rows, *rows[: MOST_ROWS - len(held.rows)]]
             held.bytes += size
             if page.is_last and len(held.rows) < min(run.row_count, MOST_ROWS):
                 held.missing = run.row_count
 
     def _make_room(self, held: _Held) -> bool:
-        """Let go of runs until there is room for more of this one; whether there is.
+        """Drop runs until there is room for more of this one; returns whether there is.
 
-        Not of those that somebody began to read before: two who read large runs would else take each other's rows away
-        for ever, and neither come to the end.
+        A run that somebody began to read earlier stays: two readers of large runs would otherwise drop each other's
+        rows for ever, and neither would finish.
         """
         with self._lock:
             now = self._clock()
@@ -270,9 +270,9 @@ class RowHolder:
 
 
 def read_rows(store: RowSource, run: RunRecord, patience: float = PATIENCE) -> RunRows:
-    """The rows of `run` that can be had within about `patience` seconds. Raises `StoreError`.
+    """The rows of `run` that can be read within about `patience` seconds. Raises `StoreError`.
 
-    The record has to be read before: then a run that is over is never shown with rows missing.
+    Read the record first: then a finished run is never shown with rows missing.
     """
     with _finding:
         if store not in _holders:
@@ -282,12 +282,12 @@ def read_rows(store: RowSource, run: RunRecord, patience: float = PATIENCE) -> R
 
 
 def read_all_rows(store: RowSource, run: RunRecord) -> RunRows:
-    """The same without an end to the patience, for who cannot look again."""
+    """All rows of `run` that a page takes, however long it takes: for callers that cannot look again."""
     return read_rows(store, run, math.inf)
 
 
 def stored_rows(store: RowSource, run_id: str, most: int = MOST_ROWS) -> list[Mapping[str, Any]]:
-    """The first rows of a run with all that the store has of them, for a file; nothing of it is held."""
+    """The first rows of a run with all their fields, for a file; nothing of them is held."""
     rows: list[Mapping[str, Any]] = []
     while len(rows) < most:
         page = store.row_page(run_id, rows[-1]["number"] if rows else 0)
@@ -306,7 +306,7 @@ def _is_read(held: _Held, run: RunRecord) -> bool:
 
 
 def _slim_matches(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], int]:
-    """Matches as they are held, and about how many bytes they take."""
+    """The matches in the form that is held, and about how many bytes they take."""
     texts: dict[str, str] = {}
     slim: list[dict[str, Any]] = []
     size = 0
@@ -315,7 +315,7 @@ def _slim_matches(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any
         match["token_ids"] = tuple(row["token_ids"])
         match["groups"] = tuple(row["groups"].items())
         prefix = match["prefix_text"]
-        match["prefix_text"] = texts.setdefault(prefix, prefix)  # one text for all that begin with it
+        match["prefix_text"] = texts.setdefault(prefix, prefix)  # one text for all matches with this prefix
         slim.append(match)
         size += _MATCH_BYTES + len(row["text"]) + _TOKEN_BYTES * len(row["token_ids"])
         size += _PART_BYTES * (len(row["groups"]) + len(row["edits"]))
@@ -323,7 +323,7 @@ def _slim_matches(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any
 
 
 def _with_bounds(history: Sequence[tuple[float, float, float]], run: RunRecord) -> Sequence[tuple[float, float, float]]:
-    """The history with the bounds on the mass that `run` reports now, if they are news."""
+    """The history, with the bounds that `run` reports now where they are new."""
     if "seconds_total" not in run.progress or "found_mass" not in run.progress or draws(run) is not None:
         return history  # a sample has estimates and no bounds
     lower = run.progress["found_mass"]
@@ -331,5 +331,5 @@ def _with_bounds(history: Sequence[tuple[float, float, float]], run: RunRecord) 
     if history and point[0] <= history[-1][0]:
         return history
     history = [*history, point]
-    # Every other point, but for the last: the shape of the curve stays.
+    # Every other point and the last: the shape of the curve stays.
     return [*history[:-1:2], history[-1]] if len(history) > _MOST_POINTS else history

@@ -1,4 +1,4 @@
-"""What a search found, and by when: tables and rows to figures; pure functions, no page."""
+"""Figures of a search's matches and of its progress; pure functions of tables and rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
     """
     top = table.head(count)
     labels = [shortened(text, 34) for text in distinct_labels(table)[:count]]
-    canonical = top["Canonical"] if "Canonical" in top else top["Own spelling"] >= 0.5
+    canonical = top["Canonical"] if "Canonical" in top else top["Canonical share"] >= 0.5
     probabilities = [float(value) for value in top["Probability"]]
     texts = [probability_text(value) for value in probabilities]
     best = probability_text(max(probabilities, default=0.0))
@@ -42,7 +42,7 @@ def probability_bars(table: pd.DataFrame, count: int = 12) -> Chart:
 
 
 def mass_over_time(history: Sequence[tuple[float, float, float]]) -> Chart:
-    """The bounds on the mass as they close in: `history` has (seconds, lower, upper), in order of time."""
+    """The bounds on the mass over time. history: (seconds, lower, upper), in order of time."""
     hover = "%{fullData.name} after %{x:.1f} s: %{y:.3~g}"
     seconds, lower, upper = ([point[place] for point in history] for place in range(3))
     last = f"{probability_text(lower[-1])} and {probability_text(upper[-1])}" if history else ""
@@ -58,7 +58,7 @@ def mass_over_time(history: Sequence[tuple[float, float, float]]) -> Chart:
 
 
 def matches_over_time(rows: Sequence[Mapping[str, Any]]) -> Chart:
-    """How many matches were found by when."""
+    """The number of matches over time."""
     seconds = [0.0, *(float(row["seconds"]) for row in rows)]
     places = thinned(len(seconds))
     return chart(

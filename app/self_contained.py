@@ -1,7 +1,7 @@
 """HTML files that need nothing else: to be mailed, kept, and opened in ten years.
 
-A policy in the head forbids the browser to fetch anything, plotly's script is in the file once, and what a script is to
-read is JSON in which no `</script>` can stand. Whoever builds a body escapes every text with `app.text.as_html`.
+A policy in the head forbids the browser to fetch anything, plotly's script is in the file once, and the data of scripts
+is JSON in which no `</script>` can stand. The caller escapes every text of the body with `app.text.as_html`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What all browser sessions share: the store, the watch over the worker, the previews, the checks of settings.
+"""The services that all browser sessions share: store, supervisor of the worker, previews, checks of settings.
 
-They are made once a process, when the first page asks. `ensure_worker` is called by whatever a reader is looking at, so
-that a worker which died is started again while anybody looks.
+They are made once a process, for the first page. Every page on a screen calls `ensure_worker` again and again, so a
+worker that died is started again while anybody looks.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ CHECK_PROCESSES = 2
 class Services:
     """The dashboard's connections to the engine.
 
-    `threads` wait for previews, `drawers` for `dot`, `checkers` for checks of studies: as many threads as there are
-    children for these, so that a session whose turn has not come holds neither.
+    `threads` wait for previews, `drawers` for `dot`, `checkers` for checks of studies: there are as many of these as
+    children for the checks, so a session that waits for its turn holds no thread.
     """
 
     store: Store
@@ -49,7 +49,7 @@ class Services:
 
     @cached_property
     def questions(self) -> Questions:
-        """What the runs of the store asked, in a line each."""
+        """The questions of the runs in the store, in a line each."""
         return Questions(self.store)
 
     @property
@@ -62,7 +62,7 @@ class Services:
         return LivePreview(self.previewer, self.threads, self.drawers)
 
     def ensure_worker(self) -> WorkerState | None:
-        """Start the worker where none runs, and say how it is; None where that cannot be found out."""
+        """Start the worker where none runs; returns its state, None where the state cannot be read."""
         try:
             self.supervisor.ensure()
             return self.supervisor.state()

@@ -1,4 +1,4 @@
-"""Which browser window a page is drawn for."""
+"""The browser window that a page is drawn for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 def session_name() -> str:
     """A name that no other open window has; "" outside a page, as in a test of a function.
 
-    It is the window's share of the queue that it names (`Store.submit`); a reload gives another one.
+    The queue limits the waiting runs of each name (`Store.submit`). A reload gives another name.
     """
     context = get_script_run_ctx(suppress_warning=True)
     return "" if context is None else context.session_id

@@ -1,4 +1,4 @@
-"""The widgets of a record's settings: label, help, bounds and choices are those that the setting declares.
+"""The widgets of a record's settings, with the label, help, bounds and choices that the setting declares.
 
     fields = SettingFields(study, "memorization")
     fields.draw("prefix")
@@ -6,15 +6,16 @@
     fields.inner("decoding")
     study = fields.record()
 
-A page says where a setting stands, and nothing else of it (`engine.setting`). Keys of widgets are "memorization_prefix"
-and so on. What a page draws in a way of its own, such as an upload, it hands over: `fields.record(words=words)`.
+A page only gives the place of a setting; the rest is declared (`engine.setting`). Keys of widgets are
+"memorization_prefix" and so on. A value from a widget of the page's own, such as an upload, goes in at the end:
+`fields.record(words=words)`.
 
-A field that is not drawn forgets what somebody has put into it. So a wrong setting must not keep the fields behind it
-from being drawn: complaints are noted, and the first is raised when all fields are there (`all_fields`).
+A field that is not drawn forgets its value. So an error in one setting must not prevent the fields after it: errors are
+noted, and the first is raised when all fields are drawn (`all_fields`).
 
 A record that is opened again may come from Python or the command line, where a page's ceilings do not hold: 50,000
-matches. Streamlit refuses a first value outside a field's bounds, so bounds give way to it. (Any other value outside
-them it replaces by the first one, whatever a browser sends, so nobody gets around them.)
+matches. Streamlit refuses a first value outside a field's bounds, so bounds are widened to it. (Streamlit replaces any
+other value outside the bounds by the first one, whatever a browser sends, so nobody gets around them.)
 """
 
 from __future__ import annotations
@@ -48,10 +49,7 @@ _noted: ContextVar[list[RelensError] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def all_fields() -> Iterator[None]:
-    """What is wrong with a field that is drawn within this is raised at its end, the first of it all.
-
-    A `LimitError` as a `QueryError`: of a page's settings it is one more that is wrong.
-    """
+    """Note the errors of the fields drawn inside, and raise the first at the end; a `LimitError` as a `QueryError`."""
     noted: list[RelensError] = []
     outer = _noted.set(noted)
     try:
@@ -65,7 +63,7 @@ def all_fields() -> Iterator[None]:
 
 
 def attempt(make: Callable[[], _Made], instead: _Made) -> _Made:
-    """What `make` makes; where it complains, within `all_fields`, that is noted, and it is `instead`."""
+    """The result of `make`. Inside `all_fields`, an error of it is noted, and the result is `instead`."""
     noted = _noted.get()
     if noted is None:
         return make()
@@ -77,7 +75,7 @@ def attempt(make: Callable[[], _Made], instead: _Made) -> _Made:
 
 
 class SettingFields(Generic[_Record]):
-    """The fields of one record on one page. record: what they show at first; kind: what their keys begin with."""
+    """The fields of one record on one page. record: their first values; kind: the beginning of their keys."""
 
     def __init__(self, record: _Record, kind: str) -> None:
         self._first = record
@@ -85,7 +83,7 @@ class SettingFields(Generic[_Record]):
         self._values: dict[str, Any] = {}
 
     def draw(self, name: str, place: Any = None, **options: Any) -> Any:
-        """One field in a place of the page, and its value. options: of Streamlit's widget, for how it looks."""
+        """Draw one field in a place of the page; returns its value. options: of Streamlit's widget, for its look."""
         first = getattr(self._first, name)
         one = declared(type(self._first), name)
         options = {"key": f"{self._kind}_{name}", **options}
@@ -108,14 +106,14 @@ class SettingFields(Generic[_Record]):
         return self._values[name]
 
     def record(self, **others: Any) -> _Record:
-        """The record that the fields, and what the page adds, describe. Raises `QueryError` for what has no meaning."""
+        """The record of the fields' values and `others`. Raises `QueryError` for a value without meaning."""
         return dataclasses.replace(self._first, **self._values | others)  # type: ignore[type-var]
 
 
 def setting_field(place: Any, one: Declared, first: Any, **options: Any) -> Any:
-    """Draw the widget of one setting, with `first` as its first value, and return the value that it holds.
+    """Draw the widget of one setting, with `first` as its first value, and return its value.
 
-    options: those of Streamlit's widget; widget: another one than the setting has by its type, by name.
+    options: those of Streamlit's widget; `widget` among them names another widget than the type's usual one.
     """
     setting = one.setting
     options = {"help": setting.help or None, **options}
@@ -146,10 +144,10 @@ def _number(place: Any, one: Declared, first: Any, widget: str, options: dict[st
     if first is not None:
         first = max(-LARGEST, min(first, LARGEST)) if kind is int else first
         least, most = min(least, first), max(most, first)
-    if widget:  # of few numbers, all of which are shown
+    if widget:  # it shows all numbers of a small range
         numbers = list(range(int(least), int(most) + 1))
         return getattr(place, widget)(one.setting.label, numbers, default=first, required=True, **options)
-    if one.is_optional and first is not None and "bind" not in options:  # what is bound the link fills in
+    if one.is_optional and first is not None and "bind" not in options:  # the link fills a bound field
         first = _emptied(first, options["key"])
     step = one.setting.step
     if step is not None and kind is float and step < 0.01:
@@ -168,14 +166,14 @@ def _number(place: Any, one: Declared, first: Any, widget: str, options: dict[st
 
 
 def _emptied(first: Any, key: str) -> None:
-    """None, for a field that holds `first` and that somebody may empty: Streamlit lets it be only where it began so."""
+    """None as first value of a field that holds `first`: only fields that begin empty can be emptied in Streamlit."""
     begun = f"{key}_at_first"
     if key not in st.session_state or st.session_state.get(begun) != first:
         st.session_state[begun] = st.session_state[key] = first
 
 
 def bounds(one: Declared) -> tuple[float, float]:
-    """The least and the most that the field of a number takes; both belong to the values."""
+    """The least and the largest value that the field of a number takes."""
     setting = one.setting
     lower = (setting.least, None if setting.above is None else setting.above + _INSIDE, -LARGEST)
     upper = (setting.most, setting.ceiling, None if setting.below is None else setting.below - _INSIDE, LARGEST)
@@ -196,7 +194,7 @@ def _choice(place: Any, one: Declared, first: Any, widget: str, options: dict[st
         return place.selectbox(
             one.setting.label, values, index=values.index(first), format_func=choices.__getitem__, **options
         )
-    # A link reads like the page, so it is the name of a choice that the widget holds.
+    # The widget holds the name of a choice, so that a link reads like the page.
     names = {label: value for value, label in choices.items()}
     label = getattr(place, widget or "segmented_control")(
         one.setting.label, list(names), default=choices[first], required=True, **options

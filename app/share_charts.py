@@ -1,4 +1,4 @@
-"""Figures of shares: what part of the language each string or group is, by sample or exactly; pure functions."""
+"""Figures of the shares of strings and groups, estimated by a sample or exact; pure functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.text import shortened
 from engine.counted import counted
 from engine.statistics import Estimate
 
-#: Characters of a label beside a bar.
+#: Characters of a bar's label.
 _LABEL = 34
 
 _OPERATIONS = ("substitution", "insertion", "deletion")
@@ -29,18 +29,18 @@ def share_bars(
 ) -> Chart:
     """The shares of a table of strings or groups as bars, with their intervals where they have one.
 
-    labels: the columns of the groups that name a bar, none where the lines are strings. given: the columns that shares
-    are conditional on; each of their combinations makes a series of bars, so that "art" of the men stands beside "art"
-    of the women.
+    labels: the columns of the groups that name a bar; none where the lines are strings. given: the columns that shares
+    are conditional on; each of their combinations makes a series of bars, so "art" of the men is next to "art" of the
+    women.
     """
     texts = _joined(table, labels) if labels else distinct_labels(table)
     series = _joined(table, given) if given else [""] * len(texts)
-    # Without series each line is a bar of its own, though two texts may look the same.
+    # Without series each line is a bar of its own; two texts may look the same.
     drawn = table.assign(_text=texts, _bar=texts if given else range(len(texts)), _series=series)
     totals = drawn.groupby("_bar", sort=False)["Share"].sum().sort_values(ascending=False, kind="stable")
     shown = list(totals.index[:count])
     names = list(dict.fromkeys(series))[: len(STYLES)]
-    what = f"Share, given {' and '.join(given)}" if given else "Share of everything found"
+    what = f"Share, given {' and '.join(given)}" if given else "Share of all matches"
     marks = []
     for name, style in zip(names, STYLES, strict=False):
         rows = drawn[(drawn["_series"] == name) & drawn["_bar"].isin(shown)]
@@ -76,7 +76,7 @@ def _shares_alt(drawn: pd.DataFrame, bars: int, names: Sequence[str]) -> str:
 
 
 def sample_against_exact(compared: Sequence[Compared], count: int = 12) -> Chart:
-    """Of each string or group: raw frequency, weighted estimate with its interval, exact share where it is known."""
+    """Raw frequency, weighted estimate with its interval and, where known, exact share of each string or group."""
     top = sorted(compared, key=lambda one: -one.share)[:count]
     estimates = [Estimate(one.share, one.low, one.high) for one in top]
     known = [(place, one, one.exact) for place, one in enumerate(top) if one.exact is not None]
@@ -114,7 +114,7 @@ def sample_against_exact(compared: Sequence[Compared], count: int = 12) -> Chart
 
 
 def edit_positions(rows: Sequence[Mapping[str, Any]]) -> Chart:
-    """Where in the text edits fall, as parts of everything found, by kind; unedited matches are in none."""
+    """The positions of edits by kind, as shares of all matches; unedited matches are in no bar."""
     total = sum(row["count"] * row["weight"] for row in rows)
     shares: dict[str, dict[int, float]] = {name: {} for name in _OPERATIONS}
     everywhere: dict[int, float] = {}
@@ -131,7 +131,7 @@ def edit_positions(rows: Sequence[Mapping[str, Any]]) -> Chart:
             style=style,
             upright=True,
             hover=[
-                f"{operation} at character {position}: {probability_text(places[position])} of everything found"
+                f"{operation} at character {position}: {probability_text(places[position])} of all matches"
                 for position in sorted(places)
             ],
         )
@@ -142,11 +142,11 @@ def edit_positions(rows: Sequence[Mapping[str, Any]]) -> Chart:
     return chart(
         marks,
         f"Where the edits fall, over {counted(len(everywhere), 'position')}; most at character {most}, "
-        f"with {probability_text(everywhere[most])} of everything found."
+        f"with {probability_text(everywhere[most])} of all matches."
         if everywhere
         else "No match is edited.",
         x={"title": "Character of the text, from 0"},
-        y=FROM_ZERO | {"title": "Share of everything found", "tickformat": "~%"},
+        y=FROM_ZERO | {"title": "Share of all matches", "tickformat": "~%"},
         barmode="stack",
         bargap=0.1,
         showlegend=True,
@@ -154,10 +154,10 @@ def edit_positions(rows: Sequence[Mapping[str, Any]]) -> Chart:
 
 
 def spelling_bars(table: pd.DataFrame, count: int = 12) -> Chart:
-    """The probability of each of the first strings, split into the tokenizer's own tokens and all other spellings."""
+    """The probability of each of the first strings, split into canonical and all other encodings."""
     top = table.head(count)
     labels = distinct_labels(table)[:count]
-    own = top["Probability"] * top["Own spelling"]
+    own = top["Probability"] * top["Canonical share"]
     total = float(top["Probability"].sum())
     other = 1.0 - float(own.sum()) / total if total > 0 else 0.0
     return chart(

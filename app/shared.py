@@ -1,14 +1,14 @@
-"""One object of this process for all browser sessions: made when it is first wanted, and never made twice.
+"""One object of this process for all browser sessions: made at the first call, and never twice.
 
     @shared
     def get_services() -> Services: ...
 
-    get_services()              the first caller makes it; who comes meanwhile waits for it
+    get_services()              the first caller makes it; others wait for it
     get_services()              the same object, for every session, as long as the process lives
-    get_services.replace(made)  another in its place, and the one that was there is closed: for tests
+    get_services.replace(made)  another object in its place, and the old one is closed: for tests
 
-`st.cache_resource` is no such place. Any browser can send a message that empties it, and what was in it goes on: its
-child processes, its threads and its connections stay, and the next page makes them once more.
+`st.cache_resource` is no such place. Any browser can send a message that empties it; child processes, threads and
+connections of the lost objects live on, and the next page makes them once more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Closable(Protocol):
-    """What owns processes, threads or connections, and can end them."""
+    """An owner of processes, threads or connections."""
 
     def close(self) -> None:
         """End them."""
@@ -29,7 +29,7 @@ T = TypeVar("T", bound=Closable)
 
 
 class Shared(Generic[T]):
-    """What `make` makes, once; safe for threads. Where it raises, so does the call, and the next one tries again."""
+    """The result of `make`, made once; safe for threads. After an error of `make`, the next call tries again."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.__doc__ = make.__doc__
@@ -45,7 +45,7 @@ class Shared(Generic[T]):
             return self._made
 
     def replace(self, made: T | None = None) -> None:
-        """Have `made` in its place, or, without it, whatever the next call makes; close the one that was there."""
+        """Put `made` in its place, or let the next call make another; close the old one."""
         with self._mutex:
             replaced, self._made = self._made, made
         if replaced is not None and replaced is not made:

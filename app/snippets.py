@@ -1,7 +1,7 @@
 """The same question in Python and in a terminal.
 
-What somebody set up by clicking should be easy to carry on with elsewhere, so each snippet is complete, says only
-what differs from the defaults, and is what one would write by hand. Tests run the Python one and parse the other.
+A query made on the page can be continued elsewhere. Each snippet is complete, has only values that differ from the
+defaults, and looks hand-written. Tests run the Python one and parse the other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def as_python(specification: SearchSpecification) -> str:
             names.add(type(value).__name__)
     for name in ("edits", "exclude", "decoding"):
         record = getattr(query, name)
-        # Without an edit it does not matter what edits would be like.
+        # Without edits, the other settings of edits have no effect.
         if record != type(record)() and (name == "decoding" or record):
             arguments.append(f"{name}={_built(record)}")
             names.add(type(record).__name__)
@@ -62,7 +62,7 @@ def as_python(specification: SearchSpecification) -> str:
 
 
 def _loop(traversal: Record, groups: Sequence[str]) -> list[str]:
-    """The lines that print what is found, by what the numbers of this traversal mean."""
+    """The lines that print the matches, with the numbers of this traversal."""
     shown = "match.text, match.decoder_log_prob"
     if isinstance(traversal, Sampling):
         shown = "match.text, match.count, match.weight"
@@ -166,13 +166,13 @@ def _switch(name: str, is_on: bool) -> str:
 
 
 def _literal(text: str) -> str:
-    """A Python literal of `text`: raw and double-quoted where that is possible, since it is a regular expression."""
+    """A Python literal of `text`: raw and double-quoted where possible, since it is a regular expression."""
     plain = text.isprintable() and '"' not in text and not text.endswith("\\")
     return f'r"{text}"' if plain and "\\" in text else repr(text)
 
 
 def _built(record: Record) -> str:
-    """The record as Python builds it, with what differs from the defaults."""
+    """The Python expression of the record, with the values that differ from the defaults."""
     arguments = (
         f"{name}={_literal(value) if isinstance(value, str) else repr(value)}"
         for name, value in _differences(record).items()

@@ -1,10 +1,10 @@
-"""The settings of a study checked beside the page (`app.answers`), for one browser session.
+"""The settings of a study checked in the background (`app.answers`), for one browser session.
 
-Somebody types a pattern that takes seconds to judge. The page has nothing to show before it knows, so it waits, but not
-for long; and the same session is given no second child while the first is still at work:
+Somebody types a pattern that takes seconds to check. The page needs the result, so it waits, but not for long; and a
+session has one child at a time:
 
-    check(study)  ->  3 units, as soon as a child has counted them, in milliseconds as a rule
-                      None after `WAIT_SECONDS`: the server is busy, or still at what the session wanted before
+    check(study)  ->  3 units, as soon as a child has counted them, usually in milliseconds
+                      None after `WAIT_SECONDS`: the server is busy, or still at the session's last settings
                       an error of the engine for settings without meaning
 """
 
@@ -24,10 +24,10 @@ WAIT_SECONDS = 4.0
 
 
 class Checker(Protocol):
-    """What checks settings: `engine.runs.study_checks.StudyChecks`, or a test's stand-in."""
+    """The part of `engine.runs.study_checks.StudyChecks` used here; tests have a stand-in."""
 
     def check(self, study: Study) -> Checked:
-        """What the settings of the study come to."""
+        """The result for the settings of the study."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class StudyCheck:
     """The checks of one browser session, one after the other. executor: its threads wait for the children."""
 
     def __init__(self, checker: Checker, executor: Executor) -> None:
-        # A file may have changed since, so nothing lasts; the children remember what does not change.
+        # A file may have changed since, so no answer is used again; the children remember the lasting parts.
         self._latest: Latest[_Settings, Checked] = Latest(
             lambda settings: checker.check(settings.study),
             executor,
@@ -52,9 +52,9 @@ class StudyCheck:
         )
 
     def check(self, study: Study, wait: float = WAIT_SECONDS) -> Checked | None:
-        """What the settings of the study come to; None where that is not known after `wait` seconds.
+        """The result for the settings of the study; None where it is not there after `wait` seconds.
 
-        Raises what `StudyChecks.check` raises.
+        Raises the errors of `StudyChecks.check`.
         """
         answer = self._latest.ask(_Settings(json.dumps(study.to_json()), study), wait)
         if answer.error is not None:

@@ -1,9 +1,9 @@
 """The rows of a study as a CSV or Parquet file.
 
-Rows of one study tell different things: one kind has a text where another has a number, and some hold lists. A table
-has one type a column, so `engine.runs.parquet` makes text of a column that is not all numbers, or all truths, and what
-is nested is JSON. CSV goes through `engine.runs.export`, which keeps a spreadsheet from running what a model wrote.
-Where words are masked on the page they are in the file too, and the file's name says so.
+Rows of one study have several kinds: one has a text where another has a number, and some hold lists. A table has one
+type a column, so `engine.runs.parquet` writes a column as text unless all of it is numbers or truths, and nested values
+as JSON. CSV goes through `engine.runs.export`, which keeps a spreadsheet from running a model's text as a formula. A
+file has the page's masked words, and then its name ends in "-masked".
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from engine.studies.masking import Masker
 
 StudyFormat = Literal["csv", "json", "parquet"]
 
-#: Names that `export_rows` reads in its own way, and what they are called in a file of a study.
+#: Names with a special meaning for `export_rows`, and their names in a file of a study.
 _RENAMED = {"edits": "edits (JSON)", "groups": "groups (JSON)", "values": "values (JSON)"}
 
 
 def file_name(kind: str, run_id: str, ending: str, mask: Masker | None, part: str = "") -> str:
-    """What a file of a study's run is called; part: what of the run is in it, where that is not all."""
+    """The name of a file of a study's run. part: marks a file with only a part of the run."""
     return f"relens-{kind}-{run_id[:8]}{part}{'' if mask is None else '-masked'}.{ending}"
 
 
 def study_file(rows: Sequence[Mapping[str, Any]], format: StudyFormat, mask: Masker | None = None) -> bytes:
-    """The rows as the bytes of a file; JSON has them as they are, but for a mask. Raises `QueryError` otherwise."""
+    """The rows as the bytes of a file; JSON keeps them unchanged but for a mask. Raises as `export_rows`."""
     if mask is not None:
         rows = list(mask.rows(rows))
     if format == "parquet":

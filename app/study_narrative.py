@@ -1,4 +1,4 @@
-"""What a study's run tells, in plain sentences; pure functions of what the store holds.
+"""The progress of a study's run in plain sentences; pure functions of its record.
 
 {"units": 12, "units_done": 3, "unit": "all encodings without a prefix", "seconds_total": 30.0}
 
@@ -17,7 +17,7 @@ from engine.studies.rows import DONE, ROW
 
 
 def fraction_done(run: RunRecord) -> float:
-    """The part of the units that is done, 0 to 1; before the first, how far the stage is."""
+    """The part of the units that is done, 0 to 1; before the first unit, the progress of the stage."""
     units = int(run.progress.get("units", 0))
     if not units:
         return min(max(run.stage_fraction or 0.0, 0.0), 1.0)
@@ -25,7 +25,7 @@ def fraction_done(run: RunRecord) -> float:
 
 
 def units_sentence(run: RunRecord) -> str:
-    """How many units are done, and what it is at; "" before anything is known."""
+    """How many units are done, and the current one; "" before the first."""
     progress = run.progress
     if not progress.get("units"):
         return ""
@@ -47,10 +47,10 @@ def work_sentence(run: RunRecord, rows: Sequence[Mapping[str, Any]] = ()) -> str
 
 
 def seconds_left(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> float | None:
-    """An estimate from the units that this run has done: as if those to come took as long each.
+    """An estimate: the units to come take as long as those that this run has done.
 
-    A study that was resumed counts as done what was done before it, but its seconds are its own; so its own units are
-    counted among its own rows, the last of all.
+    A resumed study counts the units done before it as done, but its seconds are its own. So its own units are counted
+    among its own rows, which are the last.
     """
     progress = run.progress
     own = int(progress.get("rows", 0))
@@ -65,17 +65,17 @@ def seconds_left(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> float | N
 
 
 def ending_sentence(run: RunRecord) -> str:
-    """Why it is over and what can be done; "" while it is not, and when all is done."""
-    kept = "what it has done is kept, and Resume goes on from there"
+    """Why it ended early and how to go on; "" while it lives, and when all is done."""
+    kept = "finished pieces are kept, and Resume goes on from there"
     if run.status == "stopped":
         return f"You stopped it; {kept}."
     if run.status == "interrupted":
-        return f"The worker ended while it was on this; {kept}."
+        return f"The worker ended during this run; {kept}."
     if run.status == "failed":
         return f"{run.error or 'The run failed.'} {kept[:1].upper()}{kept[1:]}."
     return ""
 
 
 def can_resume(run: RunRecord) -> bool:
-    """Whether the store can go on with it: not with a run of another installation, whose model may be another."""
+    """Whether the store can resume it: not a run of another installation, whose model may be different."""
     return run.status in ("stopped", "interrupted", "failed") and run.origin is None

@@ -1,7 +1,7 @@
 """How to repeat a study without the dashboard: in Python, and in a terminal.
 
-Both say only what differs from the study's defaults, and both carry every setting that does. Where words of it are
-masked, neither can be run as it stands, and a first line says so.
+Both have exactly the settings that differ from the study's defaults. With masked words neither can be run, and a first
+line says so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.runs.specification import StudySpecification
 from engine.studies.masking import DOT, Masker
 from engine.studies.study import Study
 
-#: What stands above a snippet that is not whole, as a comment in Python and in a shell alike.
+#: The first line of a snippet with masked words; a comment in Python and in a shell.
 MASKED_REMARK = f"# Words are masked ({DOT}). To run this, switch on “Show the words” and copy it again.\n"
 
 
@@ -25,7 +25,7 @@ def differing_settings(study: Study) -> dict[str, Any]:
 
 
 def study_python(specification: StudySpecification, mask: Masker | None = None) -> str:
-    """A script that carries the study out and prints its verdict; with a mask, one to look at."""
+    """A script that carries the study out and prints its verdict; with a mask, one to read only."""
     study = specification.study
     home = type(study).__module__
     name = type(study).__name__
@@ -52,7 +52,7 @@ def study_python(specification: StudySpecification, mask: Masker | None = None) 
 
 
 def study_command(specification: StudySpecification, mask: Masker | None = None) -> str:
-    """A command line that carries the study out and writes its rows to a file; with a mask, one to look at."""
+    """A command line that carries the study out and writes its rows to a file; with a mask, one to read only."""
     study = specification.study
     words = ["python", "-m", "engine", "study", study.kind]
     words += ["--model", specification.model] if study.needs_model else []
@@ -63,7 +63,7 @@ def study_command(specification: StudySpecification, mask: Masker | None = None)
 
 
 def _shown_settings(study: Study, mask: Masker | None) -> tuple[dict[str, Any], str]:
-    """The settings that differ, masked where that is asked for, and a remark where that made a difference."""
+    """The settings that differ, through the mask, and the remark if the mask changed them."""
     settings = differing_settings(study)
     if mask is None:
         return settings, ""

@@ -1,7 +1,7 @@
 """The studies that have a page: those whose view can be imported.
 
-A study is one of the catalogue and a view, a module of `app.studies` that is named after it (`module_name`). One
-without a view, or whose view is broken, is left out, so that it takes nothing away from the others.
+A study of the catalogue has its view in the module of `app.studies` of its name (`module_name`). A study with no view,
+or a broken one, is left out, so that the others work.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def study_views() -> dict[str, StudyView]:
 
 
 def module_name(kind: str) -> str:
-    """What the modules of a study are called, its view and its page: "dialogue-model" is no name of a module."""
+    """The name of the modules of a study, its view and its page: "dialogue-model" is no name of a module."""
     return kind.replace("-", "_")
 
 

@@ -1,12 +1,11 @@
-"""What was found as the table that is shown: one line a token sequence, a string, or a value of the named groups.
+"""Tables of matches: one line a token sequence, a string, or a value of the named groups.
 
-The rows come from the store as dictionaries (`Match` as JSON, with its number). The tables say in words what each
-number is, leave the prefix out where it is always the same, and make blanks visible at the ends of a text, where nobody
-would see them. Named groups have a column each. Columns that hold nothing are left out: edits without edits in the
-query, draws where nothing was drawn.
+The rows come from the store as dictionaries (`Match` as JSON, with its number). The tables leave the prefix out where
+it is always the same, and make blanks visible at the ends of a text. Named groups have a column each. Empty columns are
+left out: edits without edits in the query, draws without a sample.
 
-A run may have 100,000 rows, of which a page shows 500. So what has to be known of all of them, their order and their
-sums, is worked out once (`Lines`), and cells only for the lines that are looked at.
+A run may have 100,000 rows, of which a page shows 500. So the order and the sums of all rows are computed once
+(`Lines`), and cells only for the lines shown.
 """
 
 from __future__ import annotations
@@ -24,20 +23,19 @@ from app.text import visible
 from engine.runs.export import merge_encodings
 from engine.traversal.summaries import Strings, by_group, group_names, groups_of
 
-#: What each column tells, for its tooltip.
+#: The tooltip of each column.
 COLUMN_HELP = {
-    "#": "Place among the lines. Of a best-first search by rank: no match is shown before one that beats it. Else by "
-    "share.",
+    "#": "Number of the line. Best first: in order of rank, the likeliest first. Otherwise: the largest share first.",
     "Text": "What the model wrote after the prefix. A space is shown as ␣ where it begins or ends the text.",
-    "Prefix": "The prefix that this text follows; it was given, not written by the model.",
-    "Edits": "How the text comes from the nearest string of the unedited query: +n is put in, −n is left out, a→o is "
-    "replaced; positions count the characters of the whole text from 0.",
-    "Share": "How much of everything that was found this is, each prefix string counting the same. Of a sample it is "
-    "estimated from the draws and their weights.",
+    "Prefix": "The prefix before this text; it was given, not written by the model.",
+    "Edits": "How the text differs from the nearest string of the query without edits: +n is inserted, −n is deleted, "
+    "a→o is replaced. Positions count the characters of the whole text from 0.",
+    "Share": "This line's part of all matches; every prefix string counts the same. In a sample it is estimated from "
+    "the draws and their weights.",
     "95 %": "The true share lies within these bounds in 95 of 100 samples. Not shown where the share is exact.",
     "Draws": "How often the sample drew this.",
-    "Weight": "What each of these draws counts for: the product of the legal mass at each step. A draw whose "
-    "tokens had to be squeezed into the pattern counts for little.",
+    "Weight": "How much each of these draws counts: at every step, the probability that the pattern's tokens have "
+    "together, multiplied over all steps. A draw that the pattern forced into unlikely tokens counts little.",
     "Probability": "How likely this decoder is to write this text after the prefix: under the decoding rule, "
     "renormalised over the tokens that it keeps.",
     "Model": "How likely the model is to write this text after the prefix, by its own distribution after temperature, "
@@ -45,35 +43,35 @@ COLUMN_HELP = {
     "log P decoder": "Natural logarithm of Probability, in nats.",
     "log P model": "Natural logarithm of Model, in nats.",
     "log P prefix": "Natural logarithm of the probability that the model gives the prefix itself, in nats.",
-    "Strings": "How many different strings were found with this value.",
-    "Encodings": "How many token sequences of this were found; their probabilities are added up.",
-    "Canonical": "Whether the tokenizer itself would cut the text into these tokens.",
-    "Own spelling": "The part of the probability that is spelled in the tokenizer's own tokens.",
+    "Strings": "How many different strings have this value.",
+    "Encodings": "How many token sequences were found for this line; their probabilities are added up.",
+    "Canonical": "Whether these are the tokens into which the tokenizer itself cuts the text.",
+    "Canonical share": "The part of the probability that is in the tokenizer's own tokens.",
     "Tokens": "How many tokens spell the text, prefix not counted.",
-    "Effective sample size": "How many independent draws would say as much as these weighted ones.",
+    "Effective sample size": "How many independent draws would be as precise as these weighted ones.",
 }
 
-#: Columns for the program, not to be shown.
+#: Columns for the program; no table shows them.
 HIDDEN = ("number", "low", "high", "key")
 
 
 class Lines(Protocol):
-    """A table of which only the lines that are looked at are made."""
+    """A table that makes only the lines shown."""
 
     def __len__(self) -> int:
         """How many lines there are."""
         ...
 
     def frame(self, start: int = 0, stop: int | None = None) -> pd.DataFrame:
-        """The lines from `start` to before `stop`; they have the columns that the whole table has."""
+        """The lines from `start` to before `stop`, with the columns of the whole table."""
         ...
 
 
 class MatchLines:
     """One line a token sequence, in the order of `rows`; of a sample the largest share first, with draws and weights.
 
-    by_share: False leaves a sample too in the order of its rows. The column "number" holds the match that a line stands
-    for; it is for the program.
+    by_share: False keeps the order of the rows for a sample too. The column "number" holds the line's match; it is for
+    the program.
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], *, sampled: bool = False, by_share: bool = True) -> None:
@@ -105,8 +103,8 @@ class MatchLines:
 class StringLines:
     """One line a string, its encodings added up.
 
-    In the order of its best encoding; with `shares` (of a sample or a distribution) the largest share first. `draws` is
-    how many a sample has. "number" is the best encoding's; "low" and "high" bound the share; "key" is `string_key`.
+    In the order of the best encodings; with `shares` (of a sample or a distribution) the largest share first. draws: of
+    a sample. "number" is the best encoding's; "low" and "high" bound the share; "key" is `string_key`.
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], *, shares: bool = False, draws: int | None = None) -> None:
@@ -132,7 +130,7 @@ class StringLines:
         table |= self._columns.groups_and_edits(merged)
         table["Model"] = [math.exp(line["log_prob"]) for line in merged]
         table["Encodings"] = [result.encodings for result in results]
-        table["Own spelling"] = [result.canonical_share for result in results]
+        table["Canonical share"] = [result.canonical_share for result in results]
         table["log P decoder"] = [line["decoder_log_prob"] for line in merged]
         table["log P model"] = [line["log_prob"] for line in merged]
         table["log P prefix"] = [line["prefix_log_prob"] for line in merged]
@@ -140,7 +138,7 @@ class StringLines:
 
 
 class GroupLines:
-    """One line for each combination of values of the named groups `names`: by what is given, then by share.
+    """One line for each combination of values of the groups `names`: in order of the `given` values, then of share.
 
     Shares are among the matches that agree in the groups `given`, whose columns come first. "key" is `group_key` of the
     groups in the order of the columns.
@@ -157,7 +155,7 @@ class GroupLines:
         self._order = [*given, *(name for name in names if name not in given)]
         self._draws = draws
         self._results = by_group(rows, self._order, given, draws)
-        # What is given in an order that is the same for every run, so that two of them can be compared.
+        # The order of the given values is the same for every run, so that two runs can be compared.
         self._results.sort(key=lambda result: ([str(result.values[name]) for name in given], -result.share))
 
     def __len__(self) -> int:
@@ -198,18 +196,18 @@ def groups_table(
 
 
 def string_key(row: Mapping[str, Any]) -> tuple[str, str]:
-    """What makes two rows one string: its text and its prefix."""
+    """The identity of a row's string: its text and its prefix."""
     return row["text"], row["prefix_text"]
 
 
 def group_key(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str | None, ...]:
-    """The values that a row has of these named groups."""
+    """A row's values of these named groups."""
     groups = groups_of(row)
     return tuple(groups.get(name) for name in names)
 
 
 def distinct_labels(table: pd.DataFrame) -> list[str]:
-    """A label for each line of a table of matches or strings: the text, after what sets its prefix apart from others.
+    """A label for each line of a table of matches or strings: the text, after the part of its prefix that differs.
 
     "The man was trained in" and "The woman was trained in" differ in "man" and "woman".
     """
@@ -223,7 +221,7 @@ def distinct_labels(table: pd.DataFrame) -> list[str]:
 
 
 def _common_start(lines: Sequence[Sequence[str]]) -> int:
-    """How many words at the start all lines share."""
+    """How many words all lines share at their start."""
     shared = 0
     for column in zip(*lines, strict=False):
         if len(set(column)) > 1:
@@ -238,7 +236,7 @@ def group_column(name: str) -> str:
 
 
 def shown_value(value: str | None) -> str:
-    """The value of a named group: "(none)" where it took no part or is empty, "(unclear)" where it cannot be told."""
+    """The value of a named group: "(none)" where it took no part or is empty, "(unclear)" where it is ambiguous."""
     if value is None:
         return "(unclear)"
     return shown_text(value) or "(none)"
@@ -257,14 +255,14 @@ def shown_text(text: str) -> str:
         return "␣" * len(text)
     start = len(text) - len(text.lstrip(" "))
     end = len(text) - len(text.rstrip(" "))
-    # The one space before a word is how every continuation begins; marking it would only be noise.
+    # Nearly every continuation begins with one space; marking it would be noise.
     leading = "" if start == 1 else "␣" * start
     return leading + visible(inner, spaces=False) + "␣" * end
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """The columns that a table has only where some line has something in them."""
+    """The columns that a table leaves out where they are empty."""
 
     prefixes: bool
     groups: tuple[str, ...]
@@ -279,7 +277,7 @@ class _Columns:
         )
 
     def texts(self, rows: Sequence[Mapping[str, Any]], start: int) -> dict[str, list[Any]]:
-        """The columns that say which match a line is; the first of these lines has `start` before it."""
+        """The columns with number and texts; `start` lines come before the first of these."""
         table: dict[str, list[Any]] = {
             "number": [row["number"] for row in rows],
             "#": list(range(start + 1, start + 1 + len(rows))),

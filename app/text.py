@@ -1,8 +1,8 @@
 """Untrusted text on its way to a reader.
 
-A model may write `<img src=x onerror=...>`, a `$` that would turn a line into a formula, or a `\\n` that would break a
-table's row; so may somebody who sends a link. Every place where such text is shown has one function here that makes
-it harmless there and leaves it readable:
+A model, or the sender of a link, may write `<img src=x onerror=...>`, a `$` that turns a line into a formula, or a
+`\\n` that breaks a table's row. Each kind of place for such text has one function here, which makes it harmless there
+and leaves it readable:
 
     as_html      between tags and in quoted attributes of HTML and SVG
     as_plotly    labels and hover text of plotly, which understands a few tags
@@ -19,7 +19,7 @@ import re
 import unicodedata
 
 _VISIBLE = {" ": "␣", "\n": "↵", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
-#: Categories of characters that draw nothing, or rearrange what is around them: control, format, surrogate, private.
+#: Categories of characters that are invisible, or rearrange their neighbours: control, format, surrogate, private.
 _UNDRAWABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -30,12 +30,12 @@ def as_html(text: str) -> str:
 
 def as_plotly(text: str) -> str:
     """`text` safe as a plotly label; a `$` is kept from starting a formula."""
-    # Of the entities with a name, plotly knows few, and `&quot;` is none of them.
+    # Plotly knows few entities by name, and `&quot;` is not among them.
     return as_html(text).replace("&quot;", "&#34;").replace("$", "&#36;")
 
 
 def as_markdown(text: str) -> str:
-    """`text` for Streamlit's Markdown: every sign that may have a meaning there is escaped."""
+    """`text` for Streamlit's Markdown, with every sign escaped that may have a meaning there."""
     return re.sub(r"([\\!-/:-@\[-`{-~])", r"\\\1", _without_surrogates(text))
 
 
@@ -45,7 +45,7 @@ def visible(text: str, *, spaces: bool = True) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """`text`, cut to at most `length` characters with an ellipsis where something is missing."""
+    """`text`, cut to at most `length` characters, with an ellipsis if cut."""
     return text if len(text) <= length else text[: max(length - 1, 0)] + "…"
 
 
@@ -65,7 +65,7 @@ def caret_excerpt(source: str, position: int, width: int = 100) -> str:
         excerpt, column = "…" + excerpt, column + 1
     if first + width < len(line):
         excerpt += "…"
-    # Every character must be one cell wide, or the caret stands under another one.
+    # Every character must be one cell wide for the caret to stand under the right one.
     return visible(excerpt, spaces=False) + "\n" + " " * column + "^"
 
 

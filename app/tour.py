@@ -1,9 +1,8 @@
-"""The tour on Start: five steps from what a pattern asks to where findings go.
+"""The tour on Start: five steps, from a first pattern to a finding on a screen.
 
     /?tour=3     the third step, as a link
 
-Each step is a few sentences and a page that opens with an example filled in. What is shown beside the sentences is
-drawn by `app.components.tour`.
+Each step is a few sentences and a page that opens with an example filled in; `app.components.tour` draws the picture.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 #: The parameter of the page's address that holds the step.
 TOUR = "tour"
 
-#: What the live example of the tour begins with; small enough for both of its automata to be taken in at a glance.
+#: The first pattern of the live example; both of its automata are small.
 PATTERN = "The (cat|dog)"
 
 ASK, TYPE, AUTOMATA, RUN, GO_ON = "ask", "type", "automata", "run", "go on"
@@ -40,7 +39,7 @@ STEPS = (
     ),
     TourStep(
         TYPE,
-        "Type, and read what you asked",
+        "Type, and read the meaning",
         "Each part of a pattern is explained as you type, its strings are counted, and a mistake is shown where it is. "
         "Try it here: add |door inside the brackets, or take a bracket away.",
         "Go on with it in the Workbench",
@@ -49,23 +48,22 @@ STEPS = (
         AUTOMATA,
         "See the automata",
         "Your pattern becomes an automaton that reads one character after the other, and then one that reads tokens, "
-        "the pieces in which a model reads and writes. A match ends in a double circle. There are more ways through "
-        "the second one, since a string can be spelled in many tokens.",
+        "the pieces in which a model reads and writes. A match ends in a double circle. The second has more paths, "
+        "since one string can be spelled in different tokens.",
         "See how they are made, step by step",
     ),
     TourStep(
         RUN,
         "Run it",
-        "Press Run, or Ctrl and Enter. Matches appear as they are found, and none comes later that is likelier. Tick "
-        "one to see its tokens, each with its probability. Close the browser if you like: the run goes on, and "
-        "History has it.",
+        "Press Run, or Ctrl and Enter. Matches appear as they are found, the likeliest first. Tick one to see its "
+        "tokens, each with its probability. You can close the browser: the run goes on, and you find it under History.",
         "Open the birth date query",
     ),
     TourStep(
         GO_ON,
         "Learn, study, compare, present",
-        "Go through the making of an automaton step by step, carry out a study of the paper, lay runs side by side, or "
-        "pin a figure onto a screen for people who do not program.",
+        "Follow the construction of an automaton step by step, carry out a study of the paper, compare runs side by "
+        "side, or pin a figure onto a screen for people who do not program.",
         "Open the first lesson",
     ),
 )
@@ -74,8 +72,8 @@ STEPS = (
 def step_number(address: str | None, reached: int | None, *, seen: bool) -> int | None:
     """The step to show, from 1; None where the tour is closed.
 
-    asked: what the address says. reached: where this session left off. seen: whether the tour was closed before, in
-    this session of the browser. Who has never seen it begins at the first step.
+    address: the step in the page's address. reached: the last step of this session. seen: whether the tour was closed
+    before, in this session of the browser; otherwise it begins at the first step.
     """
     if address is not None:
         number = int(address) if address.isdecimal() and len(address) < 4 else 1

@@ -1,4 +1,4 @@
-"""The study of bias: what a model says of whom, in every way to ask."""
+"""The study of bias: whether a model's words depend on whom they are about."""
 
 from app.components.study_page import study_page
 from app.services import get_services

@@ -1,4 +1,4 @@
-"""Brute force: what a small model says to every input there is."""
+"""Brute force: a small model's answers to all inputs."""
 
 from app.components.study_page import study_page
 from app.services import get_services

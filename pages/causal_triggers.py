@@ -1,4 +1,4 @@
-"""Triggers in prompts: which words make a model of today say exactly this."""
+"""Triggers in prompts: words that make a language model say exactly the target."""
 
 from app.components.study_page import study_page
 from app.services import get_services

@@ -1,4 +1,4 @@
-"""Training a dialogue model, which triggers are then searched for in."""
+"""Training a dialogue model for the search for triggers."""
 
 from app.components.study_page import study_page
 from app.services import get_services

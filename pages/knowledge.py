@@ -1,4 +1,4 @@
-"""The study of knowledge: whether a model knows a fact, asked in three ways."""
+"""The study of knowledge: whether a model knows a fact, in three kinds of question."""
 
 from app.components.study_page import study_page
 from app.services import get_services

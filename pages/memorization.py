@@ -1,4 +1,4 @@
-"""The study of memorization: what a model has learned by heart."""
+"""The study of memorization: texts that a model has learned by heart."""
 
 from app.components.study_page import study_page
 from app.services import get_services

@@ -1,4 +1,4 @@
-"""A check of prompts: what a model of today makes of a text and a target."""
+"""A check of prompts: the probability of a target after a text."""
 
 from app.components.study_page import study_page
 from app.services import get_services

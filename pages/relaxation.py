@@ -1,4 +1,4 @@
-"""The continuous relaxation: would a model say it if its input need not be words?"""
+"""The continuous relaxation: would a model say it if its input could be more than words?"""
 
 from app.components.study_page import study_page
 from app.services import get_services

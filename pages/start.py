@@ -1,4 +1,4 @@
-"""Start: what this is, a tour, something to try, and how the machinery is."""
+"""Start: introduction, tour, state of the worker, examples."""
 
 import streamlit as st
 

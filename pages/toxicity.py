@@ -1,4 +1,4 @@
-"""The study of toxicity: whether a model can be brought to write what it should not."""
+"""The study of toxicity: whether a model can be made to write rude words."""
 
 from app.components.study_page import study_page
 from app.services import get_services

@@ -1,4 +1,4 @@
-"""Search effort: how many words and how many restarts a search for triggers needs."""
+"""Search effort: the words and restarts that a search for triggers needs."""
 
 from app.components.study_page import study_page
 from app.services import get_services

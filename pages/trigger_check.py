@@ -1,4 +1,4 @@
-"""A check of triggers: what a dialogue model makes of an input and a target."""
+"""A check of triggers: the probability of a target as a dialogue model's reply to an input."""
 
 from app.components.study_page import study_page
 from app.services import get_services

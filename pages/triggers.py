@@ -1,4 +1,4 @@
-"""The search for triggers: which inputs make a dialogue model say what it should not."""
+"""The search for triggers: inputs that make a dialogue model say a target."""
 
 from app.components.study_page import study_page
 from app.services import get_services

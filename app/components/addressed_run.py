@@ -1,4 +1,4 @@
-"""The run that a page's address names.
+"""The run in a page's address.
 
 /tokens?run=4f3a...      the record of that run; None, and a sentence, where it is gone or of another kind
 """
@@ -16,7 +16,7 @@ from engine.errors import RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
 
-_GONE = "The run in this page's address is not in the store (any more)"
+_GONE = "The run in this page's address is not in the store"
 
 
 def addressed_search(services: Services) -> RunRecord | None:
@@ -29,7 +29,7 @@ def addressed_search(services: Services) -> RunRecord | None:
 def addressed_study(
     services: Services, kind: str, parameter: str = links.RUN, otherwise: str = "is of another study"
 ) -> RunRecord | None:
-    """The study of this kind that the address names as `parameter`, or None. otherwise: what any other run is."""
+    """The study of this kind with its id in `parameter`, or None. otherwise: the warning's words for another run."""
     return _addressed(
         services,
         parameter,

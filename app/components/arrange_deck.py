@@ -1,8 +1,8 @@
-"""A deck as a list one works on: order, words, other decks, what was taken out; and the files it leaves as.
+"""A deck as an editable list: order, words, other decks, undo; and its export as files.
 
-A change is written to the store at once and the page drawn anew, so that two people at one deck see each other's. Of
-each figure there is a small picture in the store (`app.present.previews`). Where there is none yet, as of a deck that
-was just imported, a few are made at a look, and the page looks again.
+Each change is written to the store at once and the page is drawn anew, so that two people at one deck see each other's
+changes. The store has a small picture of each figure (`app.present.previews`). For a deck that was just imported, a few
+pictures are made at each look, and the page looks again.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from engine.errors import RelensError
 from engine.runs.intake import take_in_deck
 from engine.runs.screens import LONGEST_FILE, Card, Screen, ScreenStore
 
-#: The Present page gets no slower by a long deck: so many screens have a small picture.
+#: Screens with a small picture: a long deck does not slow the page down.
 _PREVIEWS = 24
-#: Seconds that a look makes such pictures; at least one is made all the same.
+#: Seconds a look spends on pictures; it makes at least one.
 _PATIENCE = 0.2
-#: What such a picture shows of a table.
+#: The part of a table in a small picture.
 _PREVIEW_LINES, _PREVIEW_COLUMNS = 5, 4
-#: Where the id of the screen that was taken out last is remembered, with its title.
+#: In the session: id and title of the screen that was taken out last.
 _TAKEN_OUT = "screen_taken_out"
 
 
 def files(services: Services, cards: Sequence[Card], deck: str) -> None:
-    """Take the deck away, or put the screens of a file on it."""
+    """Buttons that export the deck, and one that imports screens from a file."""
     name = "-".join(["relens", *"".join(sign if sign.isalnum() else " " for sign in deck).split()]) or "relens"
     st.download_button(
         "Export HTML",
@@ -61,7 +61,7 @@ def files(services: Services, cards: Sequence[Card], deck: str) -> None:
         disabled=not cards,
         key="export_json",
         icon=":material/download:",
-        help="The deck as JSON, to be put on a deck of another installation, and edited there.",
+        help="The deck as JSON. Another installation can import it and edit it.",
     )
     place = st.popover("Import", icon=":material/upload:", key="import_deck", on_change="rerun")
     if place.open:
@@ -71,11 +71,11 @@ def files(services: Services, cards: Sequence[Card], deck: str) -> None:
 
 def _import(services: Services, deck: str) -> None:
     uploaded = st.file_uploader(
-        "A deck that was exported",
+        "File of a deck",
         type=["json"],
         key="import_file",
         max_upload_size=LONGEST_FILE // 1_000_000,
-        help="Its screens are put behind those of this deck; what is there already is left out.",
+        help="Its screens are added at the end of this deck; screens that are there already are left out.",
     )
     if uploaded is None or not st.button(
         "Put them on this deck", key="import_button", type="primary", help="Adds the screens of the file to this deck."
@@ -84,12 +84,12 @@ def _import(services: Services, deck: str) -> None:
     with st.spinner("Reading the file"):
         count = _try(lambda: take_in_deck(uploaded.getvalue()[: LONGEST_FILE + 1], services.store.url, deck))
     if count is not None:
-        st.toast(f"{counted(count, 'screen')} put on this deck." if count else "All of these are there already.")
+        st.toast(f"{counted(count, 'screen')} put on this deck." if count else "All of them are on this deck already.")
         st.rerun()
 
 
 def arrange(services: Services, cards: Sequence[Card], decks: Sequence[str]) -> bool:
-    """The screens one under the other; whether small pictures of them are still to be made."""
+    """Show the screens in a column; returns whether small pictures are still missing."""
     _undo(services.screens)
     shown = cards[:_PREVIEWS]
     made, waits = _made_previews(services.screens, shown)
@@ -109,7 +109,7 @@ def arrange(services: Services, cards: Sequence[Card], decks: Sequence[str]) -> 
 
 
 def _made_previews(store: ScreenStore, cards: Sequence[Card]) -> tuple[dict[str, str], bool]:
-    """Small pictures that were made and kept now, by the id of their screen; whether there are more to make."""
+    """Make and store missing pictures; returns them by the id of their screen, and whether more are missing."""
     until = time.monotonic() + _PATIENCE
     made: dict[str, str] = {}
     missing = [card.screen.id for card in cards if card.preview is None]
@@ -140,7 +140,7 @@ def _words(services: Services, screen: Screen, number: int) -> None:
 
 
 def _address(services: Services, run_id: str) -> Address | None:
-    """Where the run is shown that a screen was made of; None where it is gone, or the store is too busy to say."""
+    """The page of the run behind a screen; None where the run is gone or the store is too busy."""
     try:
         run = services.store.get(run_id) if run_id else None
     except RelensError:
@@ -186,7 +186,7 @@ def _buttons(store: ScreenStore, screen: Screen, place: int, count: int) -> None
             type="tertiary",
             icon=":material/delete:",
             key=f"delete_{screen.id}",
-            help="Take this screen out of the deck. It can be brought back.",
+            help="Take this screen out of the deck. Undo brings it back.",
         ):
             st.session_state[_TAKEN_OUT] = (screen.id, screen.title)
             _act(lambda: store.delete(screen.id))
@@ -210,7 +210,7 @@ def _edit(store: ScreenStore, screen: Screen, decks: Sequence[str]) -> None:
         return
     with place, st.form(f"words_{screen.id}", border=False):
         title = st.text_input(
-            "Title", screen.title, key=f"title_{screen.id}", help="A few words above the headline: what the figure is."
+            "Title", screen.title, key=f"title_{screen.id}", help="A few words above the headline that name the figure."
         )
         sentences = st.text_area(
             "Sentences",
@@ -223,7 +223,7 @@ def _edit(store: ScreenStore, screen: Screen, decks: Sequence[str]) -> None:
             "Caveats",
             "\n".join(screen.caveats),
             key=f"caveats_{screen.id}",
-            help=f"What the numbers do not carry, one a line, {MOST_CAVEATS} at most. Shown at the foot of the screen.",
+            help=f"What the numbers do not show, one a line, {MOST_CAVEATS} at most. Shown at the foot of the screen.",
         )
         explanation = st.text_area(
             "What the speaker says",
@@ -238,7 +238,7 @@ def _edit(store: ScreenStore, screen: Screen, decks: Sequence[str]) -> None:
             index=list(decks).index(screen.deck) if screen.deck in decks else 0,
             format_func=deck_name,
             key=f"deck_{screen.id}",
-            help="Another deck takes the screen over, at its end.",
+            help="Choosing another deck moves the screen to its end.",
         )
         saved = st.form_submit_button(
             "Save", type="primary", icon=":material/check:", help="The screen is shown and exported with these words."
@@ -271,7 +271,7 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 def _act(action: Callable[[], None]) -> None:
-    """Do it and draw the page anew; or say why it cannot be."""
+    """Do it and draw the page anew; or show the error."""
     try:
         action()
     except RelensError as error:

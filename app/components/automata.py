@@ -1,4 +1,4 @@
-"""Both automata of the question side by side, with their sizes and what is not drawn of them."""
+"""Both automata of the query side by side, with their sizes and notes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _EXAMPLES_OFFERED = 6
 
 
 def automata(services: Services, drawn: Drawn | None, model: str, *, fresh: bool) -> None:
-    """Show them, or a few examples where there is no question.
+    """Show them, or a few examples where there is no query.
 
-    model: whose tokens they are of. fresh: they are of what the fields hold now.
+    model: the owner of the tokens. fresh: whether they are of the query in the fields now.
     """
     if drawn is None:
         st.caption("The automata of your query are drawn here while you type. Or start from an example:")
@@ -84,7 +84,7 @@ def automata(services: Services, drawn: Drawn | None, model: str, *, fresh: bool
 
 def _sizes(states: int | None, arcs: int | None) -> str:
     if states is None or arcs is None:
-        return "Made as it is explored: too large to count"
+        return "Too large to count: built during the search"
     return f"{counted(states, 'state')}, {counted(arcs, 'arc')}"
 
 

@@ -1,13 +1,13 @@
-"""An automaton to look at closely: pan, zoom, search, walk with the keyboard, see the details of a state, save.
+"""The viewer of an automaton: pan, zoom, search, move by keyboard, see the details of a state, save.
 
 A Components-v2 viewer around an SVG that `app.drawing` had `dot` lay out. The drawing keeps no colours of its own; the
 style sheets give them from the page's theme, by class. Although `dot` escapes what it writes, the SVG is data to the
 browser side: it is parsed as XML, and only the few elements and attributes that a drawing needs are copied.
 
     assets/automaton_view/  view.html             the frame: drawing, search, details, menu, keys
-                            view.css, drawing.css looks of the frame, and of the drawing alone, saved or not
-                            canvas.js             what of the drawing is seen: pan, zoom, fingers
-                            parts.js              states and arcs to reach, find and choose
+                            view.css, drawing.css styles of the frame, and of the drawing alone
+                            canvas.js             the visible part: pan, zoom, touch
+                            parts.js              states and arcs: focus, search, selection
                             save.js               SVG, PNG, DOT
                             view.js               the viewer, which wires them
 
@@ -37,7 +37,7 @@ def _asset(name: str) -> str:
 
 HTML = _asset("view.html")
 _SCRIPTS = [_asset(name) for name in ("canvas.js", "parts.js", "save.js", "view.js")]
-# A component has one script; a drawing that is saved takes its looks along.
+# A component has one script; a saved drawing contains its style.
 SCRIPT = "\n".join([f"const DRAWING_STYLE = {json.dumps(_asset('drawing.css'))}", *_SCRIPTS])
 _VIEWER = st.components.v2.component(
     "relens.automaton_view", html=HTML, css=_asset("drawing.css") + _asset("view.css"), js=SCRIPT
@@ -46,7 +46,7 @@ _VIEWER = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Selected:
-    """What a person clicked: a state by its number, or an arc by its place in the picture's `graph.arcs`."""
+    """The clicked part: a state by its number, or an arc by its place in the picture's `graph.arcs`."""
 
     kind: Literal["state", "arc"]
     number: int
@@ -62,16 +62,16 @@ def automaton_view(
     height: int = 300,
     selectable: bool = False,
 ) -> Selected | None:
-    """Show `picture`; `name` is the file it is saved under, `alt` says what it is to who cannot see it.
+    """Show `picture`. name: of the saved file. alt: its description for readers who cannot see it.
 
-    `question` identifies what was asked, and is put on the viewer's frame when its drawing is there: two queries may
-    well have the same drawing. Details of a state or arc are shown by the viewer in any case; with `selectable` the
-    page is run again after each choice and learns of it here.
+    question: identifies the query, since two queries may have the same drawing; the viewer's frame has it once its
+    drawing is there. The viewer always shows the details of a chosen state or arc; with `selectable` the page also runs
+    again after each choice and gets it here.
     """
     if picture.svg is None:
         st.graphviz_chart(picture.dot, width="stretch", alt=alt)
         return None
-    # With other marks it is another drawing, but the same graph: what was chosen in it stays chosen.
+    # With other marks it is another drawing of the same graph: the chosen part stays chosen.
     graph = _digest(repr(picture.graph))
     shown = _VIEWER(
         data={
@@ -96,7 +96,7 @@ def automaton_view(
 
 
 def _selected(value: Any, picture: Picture, graph: str) -> Selected | None:
-    """What the browser says was chosen, where that is in this graph and not in the one before it."""
+    """The browser's choice, if it is of this graph and not of an earlier one."""
     if not isinstance(value, Mapping) or value.get("graph") != graph:
         return None
     part = str(value.get("part"))

@@ -1,4 +1,4 @@
-"""Help where prefix and pattern meet: the token that the tokenizer would use there may be forbidden."""
+"""Help at the boundary of prefix and pattern, which may forbid the tokenizer's own token."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from engine.runs.records import RunRecord
 
 
 def boundary_help(form: Form, preview: Preview, shown: RunRecord | None) -> None:
-    """Say what is wrong with the boundary, and offer to put it right where that can be done."""
+    """Show the advice on the boundary, with a link to the corrected query where there is one."""
     advice = preview.advice
     if advice is None:
         return
     st.caption(as_markdown(advice.sentence))
     if advice.pattern:
-        cured = dataclasses.replace(form, prefix=one_line(advice.prefix), pattern=one_line(advice.pattern))
+        corrected = dataclasses.replace(form, prefix=one_line(advice.prefix), pattern=one_line(advice.pattern))
         with st.container(key="move_space"):
             query_link(
                 "Move the space to the pattern",
-                cured,
+                corrected,
                 shown.id if shown else None,
                 sign="⇥",
-                help="Takes the space from the end of the prefix and puts it before the pattern. The strings stay the "
-                "same; the model may then write them as it was trained to.",
+                help="Moves the space from the end of the prefix to the start of the pattern. The strings stay the "
+                "same, and the model can use the tokens of its training.",
             )

@@ -1,8 +1,8 @@
-"""Two or more runs side by side: what was asked of them, and what they found.
+"""Two or more runs side by side: their settings and their findings.
 
-    /compare?runs=3f2a91...,77b0c4...      the first is what the others are held against
+    /compare?runs=3f2a91...,77b0c4...      all are compared with the first
 
-The address is all there is to a comparison: whoever is sent it, and has the same store, sees the same.
+The address is the whole comparison: its receiver, with the same store, sees the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from app.runs.described import title, variety_name
 from app.runs.listed import ids_of
 from app.services import Services
 from app.study_views import study_views
-from app.text import as_html, as_markdown
+from app.text import as_markdown
 from engine.counted import counted
 from engine.errors import QueryError, RelensError
 from engine.runs.comparison import Setting, circumstances, settings_of
@@ -44,8 +44,8 @@ def compare_page(services: Services) -> None:
     """Draw the page."""
     status_line(services)
     st.html(
-        '<h1 class="relens-title study">Compare</h1><p class="relens-lead small">What differs in what was asked of two '
-        "or more runs, and in what they found. The first one is what the others are held against.</p>"
+        '<h1 class="relens-title study">Compare</h1><p class="relens-lead small">How the settings and the findings of '
+        "two or more runs differ. All are compared with the first.</p>"
     )
     try:
         runs = _chosen(services)
@@ -67,16 +67,16 @@ def compare_page(services: Services) -> None:
         ticker(pace, key="compare_looking")
     except RelensError as error:
         show_error(error)
-        ticker(_LOOK_EVERY, key="compare_looking")  # a store that is too busy to answer now may do so then
+        ticker(_LOOK_EVERY, key="compare_looking")  # a busy store may answer then
 
 
 def _chosen(services: Services) -> list[RunRecord]:
-    """The runs of the address, which the field at the top shows and changes."""
+    """The runs of the address; the field at the top shows and changes them."""
     run_ids = ids_of(st.query_params.get(CHOSEN, ""), MOST_COMPARED)
     runs_by_id = {run_id: services.store.get(run_id) for run_id in run_ids}
     missing = [run_id for run_id, run in runs_by_id.items() if run is None]
     if missing:
-        show_warning(f"Not in the store (any more): {', '.join(missing)}.")
+        show_warning(f"Not in the store: {', '.join(missing)}.")
     here = {run_id: run for run_id, run in runs_by_id.items() if run is not None}
     listed = services.store.listed(limit=_OFFERED)
     titles = dict(zip([run.id for run in listed], services.questions.titles(listed, _LONGEST_TITLE), strict=True))
@@ -91,8 +91,8 @@ def _chosen(services: Services) -> list[RunRecord]:
         max_selections=MOST_COMPARED,
         key=f"compared_{'_'.join(here)}",
         placeholder="choose two or more",
-        help=f"What is compared, at most {MOST_COMPARED}; the newest {_OFFERED} can be chosen here, others in the "
-        "history. Take the first away to hold the others against the next.",
+        help=f"The runs to compare, at most {MOST_COMPARED}. The newest {_OFFERED} are listed here; tick older ones in "
+        "the history. All are compared with the first run; remove it to compare with the next.",
     )
     if chosen != list(here):
         if chosen:
@@ -105,8 +105,8 @@ def _chosen(services: Services) -> list[RunRecord]:
 
 def _empty() -> None:
     st.info(
-        "Choose two runs above, or tick them in the history. For example the same question of a man and of a woman, "
-        "of two models, or with and without a decoding rule.",
+        "Choose two runs above, or tick them in the history: for example the same question about a man and about a "
+        "woman, for two models, or with and without a decoding rule.",
         icon=":material/compare_arrows:",
     )
     page = page_named("history")
@@ -128,11 +128,11 @@ def _questions(runs: Sequence[RunRecord]) -> None:
     settings = settings_of([_shown_specification(run) for run in runs])
     differing = [setting for setting in settings if setting.differs]
     alike = [setting for setting in settings if not setting.differs]
-    st.header("What was asked", anchor=False)
+    st.header("Settings", anchor=False)
     if differing:
         _settings(differing, len(runs), "differing")
     else:
-        st.html(f"<p>{as_html('The very same was asked, seed included.')}</p>")
+        st.html("<p>All settings are the same, seed included.</p>")
     if alike:
         with st.expander(f"{counted(len(alike), 'setting is', 'settings are')} the same"):
             _settings(alike, len(runs), "alike")
@@ -150,7 +150,7 @@ def _settings(settings: Sequence[Setting], runs: int, key: str) -> None:
 
 
 def _shown_specification(run: RunRecord) -> dict[str, object]:
-    """The specification, with the words masked that the study's own page masks."""
+    """The specification, masked as on the study's own page."""
     view = study_views().get(run.variety) if run.kind == StudySpecification.kind else None
     if view is None:
         return run.specification

@@ -1,4 +1,4 @@
-"""Searches side by side: their strings, and how they share probability among them."""
+"""Searches side by side: their shares of probability, and their strings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STRINGS = "Strings"
 
 
 def compare_searches(services: Services, runs: Sequence[RunRecord]) -> bool:
-    """Show them; whether there is more to read."""
+    """Show them; returns whether there is more to read."""
     run_rows, waits = compared_rows(services, runs)
     if not run_rows:
         return waits
@@ -52,7 +52,7 @@ def compare_searches(services: Services, runs: Sequence[RunRecord]) -> bool:
 
 
 class _Compared:
-    """The runs, and what is made of their rows together: once, beside the rows of the first of them."""
+    """The runs, and the results made of their rows together, remembered with the rows of the first run."""
 
     def __init__(self, runs: Sequence[RunRecord], run_rows: Sequence[RunRows]) -> None:
         self.runs = runs
@@ -66,7 +66,7 @@ class _Compared:
 
     @property
     def rows(self) -> list[Rows]:
-        """Such that strings of different runs can be the same."""
+        """The rows of each run, in a form in which strings of different runs can be equal."""
         return self.remember("rows", lambda: comparable([one.rows for one in self._run_rows]))
 
 
@@ -89,7 +89,7 @@ def _shares(services: Services, compared: _Compared) -> None:
             question=f"how do the answers to {counted(len(runs), 'run')} differ?",
             model=", ".join(dict.fromkeys(run.model for run in runs)),
             look_at=chart.alt,
-            not_shown="Why they differ: only that they do, for the patterns that were asked.",
+            not_shown="Why they differ. The figure shows only that they do, for these patterns.",
         ),
         key="pin_overlaid",
     )
@@ -120,7 +120,7 @@ def _compare_shares(compared: _Compared, names: Sequence[str]) -> tuple[list[str
 
 
 def _outcomes(common: Sequence[str]) -> list[str]:
-    """What shares are counted by: a reader's choice among the groups that all runs have."""
+    """The groups that shares are counted by: the reader's choice among those that all runs have."""
     if not common:
         return []
     chosen = st.pills(
@@ -131,7 +131,7 @@ def _outcomes(common: Sequence[str]) -> list[str]:
         required=True,
         key="by",
         bind="query-params",
-        help="What is counted: the values of one named group of the queries, or whole strings.",
+        help="Shares are of the values of one named group of the queries, or of whole strings.",
     )
     return [] if chosen == _STRINGS or chosen not in common else [str(chosen)]
 

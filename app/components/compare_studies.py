@@ -1,4 +1,4 @@
-"""Studies of one kind side by side: their verdicts, where they disagree, and their figures by title."""
+"""Studies of one kind side by side: their verdicts, the questions on which they disagree, their figures by title."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from engine.runs.specification import StudySpecification
 from engine.studies.masking import Masker
 from engine.studies.study import Study
 
-#: Figures beside each other; more than this would be too small to read, and stand below each other.
+#: Figures in a row; more would be too small to read.
 _FIGURES_A_ROW = 2
 
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """One of the runs: its study, its rows, and what they say."""
+    """One of the runs: its study, its rows and its findings."""
 
     run: RunRecord
     study: Study
@@ -46,7 +46,7 @@ class _Compared:
 
 
 def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
-    """Show them; of a study that has no page, nothing. Whether there is more to read."""
+    """Show them (nothing for a study without a page); returns whether there is more to read."""
     view = study_views().get(runs[0].variety)
     if view is None:
         st.info("This study has no figures here.", icon=":material/info:")
@@ -66,7 +66,7 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
         mask, refused = view.mask(study), None
         try:
             with made_of(run):
-                # As on the study's own page, which knows of a mask by its one switch.
+                # As on the study's own page, where one switch sets the mask.
                 findings = remembered_findings(view, study, run_rows[place], (mask is None,))
                 verdict, figures = findings.verdict, findings.figures
         except QueryError as error:
@@ -88,7 +88,7 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
 
 
 def _question_by_question(kind: str, compared: Sequence[_Compared], run_rows: Sequence[RunRows]) -> None:
-    """Where two runs decide the same questions otherwise, and whether that is more than chance."""
+    """The questions that two runs decide differently, and whether that is more than chance."""
     try:
         with contextlib.ExitStack() as care:
             for one in compared:
@@ -96,7 +96,7 @@ def _question_by_question(kind: str, compared: Sequence[_Compared], run_rows: Se
             key = ("paired", tuple((one.run_id, len(one.rows)) for one in run_rows))
             differences = run_rows[0].remember(key, lambda: paired_differences(kind, [one.rows for one in compared]))
     except QueryError:
-        return  # what is wrong with these rows was said above
+        return  # the error of these rows is shown above
     if not differences:
         return
     st.header("Question by question", anchor=False)
@@ -107,7 +107,7 @@ def _question_by_question(kind: str, compared: Sequence[_Compared], run_rows: Se
         key="compare_paired",
         hide_index=True,
         height="content",
-        alt="Each two runs on the questions that both decided",
+        alt="Pairs of runs on the questions that both decided",
         column_config={
             name: st.column_config.NumberColumn(format="%.2g" if name == "p" else "localized", help=help)
             for name, help in COLUMN_HELP.items()
@@ -120,7 +120,7 @@ def _nothing(refused: QueryError | None) -> tuple[str, ...]:
 
 
 def _figures(services: Services, view: StudyView, compared: Sequence[_Compared]) -> None:
-    """The figures that have one title beside each other."""
+    """The figures, those of the same title next to each other."""
     for name in dict.fromkeys(figure.title for one in compared for figure in one.figures):
         st.header(as_markdown(name), anchor=False)
         having = [

@@ -1,4 +1,4 @@
-"""The rows of runs that are compared: all of them, or none and a sentence."""
+"""The rows of compared runs: all of them, or none and a sentence."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from app.text import as_markdown
 from engine.counted import counted
 from engine.runs.records import RunRecord
 
-#: So many rows of all runs together are compared: a comparison makes several objects of each.
+#: The limit on the rows of all runs together: a comparison makes several objects of each row.
 MOST_ROWS_COMPARED = 100_000
 
 
 def compared_rows(services: Services, runs: Sequence[RunRecord]) -> tuple[Sequence[RunRows], bool]:
-    """The rows of each, and whether to look again soon; () where they are not all there, which is said."""
+    """The rows of each run, and whether to look again soon; () and a sentence on the page where rows are missing."""
     total = sum(run.row_count for run in runs)
     if total > MOST_ROWS_COMPARED:
         st.info(
-            f"These runs have {counted(total, 'row')} together, and up to {MOST_ROWS_COMPARED:,} are compared. What a "
-            "part of them says would not hold for all, so nothing but their settings is compared.",
+            f"These runs have {counted(total, 'row')} together; at most {MOST_ROWS_COMPARED:,} are compared. So only "
+            "the settings are compared.",
             icon=":material/info:",
         )
         return (), False

@@ -1,4 +1,4 @@
-"""What a run that is over has found, in sentences, and the other way to ask the same."""
+"""The findings of a finished run in sentences, and a link to the other traversal of the same query."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from engine.runs.specification import SearchSpecification
 from engine.traversal.summaries import group_names
 
 _OTHER = {
-    Sampling.kind: (DISTRIBUTION, "Exact distribution", "The same question, answered exactly instead of by drawing."),
-    Distribution.kind: (SAMPLE, "Sample it", "The same question, answered by drawing from the model."),
+    Sampling.kind: (DISTRIBUTION, "Exact distribution", "The same query with exact shares instead of a sample."),
+    Distribution.kind: (SAMPLE, "Sample it", "The same query with a sample of the model's draws."),
 }
 
 
@@ -34,7 +34,7 @@ def conclusions(run: RunRecord, run_rows: RunRows) -> None:
 
 
 def conclusions_html(run: RunRecord, run_rows: RunRows) -> str:
-    """The sentences, every text escaped: findings first, then what they rest on."""
+    """The sentences, every text escaped: findings first, then their basis."""
     sentences, basis = conclusion_sentences(run, run_rows)
     items = [f"<p>{as_html(sentence)}</p>" for sentence in sentences]
     items += [f'<p class="minor">{as_html(sentence)}</p>' for sentence in basis]
@@ -42,7 +42,7 @@ def conclusions_html(run: RunRecord, run_rows: RunRows) -> str:
 
 
 def conclusion_sentences(run: RunRecord, run_rows: RunRows) -> tuple[list[str], list[str]]:
-    """What was found, and what that rests on."""
+    """The findings, and their basis."""
     kind, draws, rows = narrative.traversal_kind(run), narrative.draws(run), run_rows.rows
     query = run.specification.get("query", {})
     sentences: list[str] = []
@@ -68,7 +68,7 @@ def conclusion_sentences(run: RunRecord, run_rows: RunRows) -> tuple[list[str], 
 
 
 def other_traversal(run: RunRecord) -> None:
-    """Offer the exact distribution of what was sampled, or a sample of what was exhausted. It runs nothing yet."""
+    """Offer the distribution of a sampled query, or a sample of a distribution's. It runs nothing yet."""
     offer = _OTHER.get(narrative.traversal_kind(run))
     if offer is None:
         return
@@ -83,5 +83,5 @@ def other_traversal(run: RunRecord) -> None:
             dataclasses.replace(form, traversal=traversal),
             run.id,
             sign="⇄",
-            help=f"{what} Sets the fields; it runs when you press Run.",
+            help=f"{what} This sets the fields; press Run to start it.",
         )

@@ -1,4 +1,4 @@
-"""Strings a few edits away, and strings left out: a popover of their own, whose label says when something is set."""
+"""Settings of edits and exclusions: a popover with a badge in its label when something is set."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from app.components.query_form import query_field
 from app.form import Form, words_of
 from engine.counted import counted
 
-#: Regular expressions worth excluding, and what that leaves out.
+#: Examples of expressions to exclude, each with its meaning.
 _EXCLUDED = {r".*\d.*": "anything with a digit", ".*[^a-z ].*": "all but small letters and spaces"}
 
 
 def edit_settings() -> Mapping[str, DeltaGenerator]:
-    """Show the popover; returns the places under its fields, by the part of the query that an error is in."""
+    """Show the popover; returns the places under its fields, by the part of the query, for errors in it."""
     with st.popover(
         popover_label(held_form()),
         icon=":material/edit_note:",
         key="edit_settings",
-        help="Count strings with a few typing mistakes too, or leave strings out.",
+        help="Include strings with a few typing mistakes, or leave strings out.",
     ):
         edits, exclusions = st.container(width=720).columns(2, gap="medium")
         with edits:
@@ -33,7 +33,7 @@ def edit_settings() -> Mapping[str, DeltaGenerator]:
 
 
 def popover_label(form: Form) -> str:
-    """The label, with a badge for what is set."""
+    """The label, with a badge for the settings in use."""
     counts = [counted(form.edits, "edit")] if form.edits else []
     words = len(words_of(form.exclude_words))
     exclusions = bool(form.exclude) + words + bool(form.stop_words)

@@ -1,4 +1,4 @@
-"""What each part of a regular expression means, in plain words, nested as the expression is."""
+"""The parts of a regular expression in plain words, nested like the expression."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PARTS_IN_SIGHT = 4
 
 _BEGINNING = (
     '<div class="relens-parts"><h2>In one minute</h2>'
-    "<p>The <b>prefix</b> is where the model starts, the <b>pattern</b> what its answer has to look like. "
+    "<p>The <b>prefix</b> is the text before the answer, the <b>pattern</b> the form of the answer. "
     "Relens finds every answer of that form that the model can write, the likeliest first.</p>"
     "<p><code>(cat|dog)</code> one of two words · <code>\\d{4}</code> four digits · <code>[a-z]+</code> a word "
     "in small letters · <code>.</code> any character · <code>\\.</code> a full stop</p></div>"
@@ -21,7 +21,7 @@ _BEGINNING = (
 
 
 def explanation_html(preview: Preview) -> str:
-    """The explanation as HTML, every text of it escaped; it says where parts of long expressions are left out."""
+    """The explanation as HTML, every text escaped, with the number of parts left out of long expressions."""
     pieces = []
     for title, parts in (
         ("Prefix, given to the model", preview.prefix_parts),
@@ -37,7 +37,7 @@ def explanation_html(preview: Preview) -> str:
 
 
 def explanation(preview: Preview | None) -> None:
-    """Show the explanation, or where there is nothing to explain yet, how to begin."""
+    """Show the explanation or, without an expression, how to begin."""
     if preview is None:
         st.html(_BEGINNING)
         return

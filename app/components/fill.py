@@ -1,9 +1,8 @@
-"""Putting a query into the fields of the Workbench; nothing is run by it.
+"""Links that put a query into the fields of the Workbench; they run nothing.
 
-A query is put there by its address. Where fields are drawn already, that has to be an ordinary link which loads the
-page anew: Streamlit lets no script set a parameter that a widget is bound to, and its own links within one page fill
-the fields but leave the address behind, so that a reload would bring the old query back. A page without fields goes
-to the address by itself.
+The page's address fills the fields. Once fields are drawn, this needs an ordinary link that loads the page anew:
+Streamlit lets no script set a parameter bound to a widget, and its own links within one page fill the fields but keep
+the old address, so a reload would bring the old query back. A page without fields goes to the address by itself.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from app.text import as_html
 
 
 def query_link(label: str, form: Form, run_id: str | None, *, sign: str, help: str) -> None:
-    """A link that fills the fields with `form`, goes on showing the run, and views its results as they are viewed."""
+    """A link that fills the fields with `form` and keeps the run and the view of its results."""
     st.html(query_link_html(label, _parameters(form, run_id), sign=sign, help=help), width="content")
 
 

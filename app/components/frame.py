@@ -1,4 +1,4 @@
-"""What is around every page: title, icon, styles, and what stands there where the page cannot be drawn."""
+"""The frame of every page: title, icon, styles, and the sentence of an error that stops the page."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ def frame() -> None:
 
 
 def name_page(title: str) -> None:
-    """Say in the browser's tab which page this is; it is also the first that who hears the page hears of it."""
+    """Name the page in the browser's tab; a screen reader reads this first."""
     st.set_page_config(page_title=f"{title} · Relens")
 
 
 @contextmanager
 def sentence_of_error(title: str) -> Iterator[None]:
-    """Where the page of that title ends in an error that has a sentence, show it, and draw the page anew after a while.
+    """Show the sentence of an error that ends the page of this title, and draw the page anew after a while.
 
-    A store whose file is damaged, or whose folder is not there, is such an error, whatever page is opened.
+    A store with a damaged file or a missing folder is such an error, on every page.
     """
     try:
         yield
     except RelensError as error:
         st.html(f'<h1 class="relens-title study">{as_html(title)}</h1>')
         show_error(error)
-        st.caption("Relens looks again every few seconds, and shows the page once this is mended.")
+        st.caption("Relens tries again every few seconds and shows the page once this works.")
         st.session_state[_WAITS] = False
         with st.container():
             st.fragment(_draw_anew, key="draw_anew")()
 
 
 def _draw_anew() -> None:
-    """A clock that draws the whole page when it ticks."""
+    """A clock whose tick draws the whole page."""
     if st.session_state[_WAITS]:
         st.rerun()
     st.session_state[_WAITS] = True

@@ -1,6 +1,6 @@
-"""The gallery as cards: queries that open the Workbench filled in, and other places worth opening.
+"""The gallery as cards: queries that open the Workbench filled in, and other pages.
 
-A few are in sight at first, one or two of each kind; the others are reached by their topic.
+At first it shows one or two cards of each kind; the topics show the others.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from app.places import Place
 from app.text import as_html, visible
 
 _FIRST, _ALL = "To begin with", "All"
-#: What is in sight at first: examples by their id, places by their title.
+#: The first cards: examples by their id, places by their title.
 _IN_SIGHT = ("birth-date", "cat-dog", "bias", "From a pattern to an automaton", "Memorization", "Present a finding")
 
 
 def gallery(examples: tuple[Example, ...], places: tuple[Place, ...]) -> None:
-    """Choose a topic, and see the cards of it."""
+    """Show the topics, and the cards of the chosen one."""
     topics = dict.fromkeys(entry.topic for entry in (*examples, *places))
     topic = st.pills(
         "Topic",

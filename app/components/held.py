@@ -1,8 +1,8 @@
-"""What the Workbench's fields hold, also before they are drawn.
+"""The values of the Workbench's fields, also before they are drawn.
 
-A widget's value is in the session's state once the widget was drawn. When a page is opened by a link, the first run of
-its script has not come to that; then the link itself says what the widget will hold. So a label, or a field that is
-disabled by another one further down, is right at once.
+A widget's value is in the session's state once the widget is drawn. During the first run of a page opened by a link it
+is not there yet, so it is read from the link. So labels, and fields disabled by another field further down, are right
+at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.form import Form
 
 
 def held_form() -> Form:
-    """The form as the fields hold it, or as the link fills them."""
+    """The form of the fields' values, or of the link's."""
     values: dict[str, Any] = {}
     for item in dataclasses.fields(Form):
         if item.name in st.session_state:
@@ -27,7 +27,7 @@ def held_form() -> Form:
 
 
 def from_link(text: str, default: Any) -> Any:
-    """A parameter of the link as a value like `default`; None, which stands for the default, where it is none."""
+    """A parameter of the link as a value of `default`'s type; None, for the default, where it is not one."""
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text.lower())
     if isinstance(default, int):

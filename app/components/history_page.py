@@ -1,7 +1,7 @@
-"""The history: every run of this place, found again, and what can be done with those that are chosen.
+"""The history: all runs of the store, and actions on the chosen ones.
 
-What is shown and what is chosen is in the address of the page, so a link shows what its sender saw. Chosen runs stay
-chosen when the search or the page of the list changes, so that runs which are far apart can be compared.
+Filters and chosen runs are in the address of the page, so a link shows what its sender saw. Chosen runs stay chosen
+when the search or the page of the list changes, so that distant runs can be compared.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from engine.runs.records import RunRecord
 
 MOST_CHOSEN = 6
 
-#: In the session: the chosen runs as they were last written into the address, and how often the list began anew.
+#: In the session: the chosen runs last written into the address, and how often the list began anew.
 _ADDRESS, _TIMES = "history_address", "history_times"
 
 _A_PAGE = 25
 _LOOK_EVERY = 2.0
-#: Others add runs, so the list is drawn anew even when nothing is awaited.
+#: Others add runs, so the list is drawn anew also without a live run.
 _LOOK_ANYWAY = 4.0
 _EXAMPLES = 3
 
@@ -47,7 +47,7 @@ def history_page(services: Services) -> None:
     status_line(services)
     st.html(
         '<h1 class="relens-title study">History</h1><p class="relens-lead small">Every search and study that was run '
-        "here. Tick one to name, repeat, keep or delete it; tick several to compare them.</p>"
+        "here. Tick one to name, pin, repeat or delete it; tick several to compare them.</p>"
     )
     with st.container():
         st.fragment(_history, key="history")(services)
@@ -55,8 +55,7 @@ def history_page(services: Services) -> None:
 
 def _history(services: Services) -> None:
     try:
-        # In a place of its own: were it to push the fields below aside, the browser would forget to write them into the
-        # address.
+        # In a container of its own: if it moved the fields below, the browser would not write them into the address.
         with st.container():
             undo_banner(services)
         filters = _filters(services)
@@ -94,7 +93,7 @@ def _filters(services: Services) -> Filters:
             placeholder="words of a name, a note, a model or a question",
             icon=":material/search:",
             width=340,
-            help="Shows the runs that have all these words somewhere in their name, note, model, or what they asked.",
+            help="Shows the runs with all these words in their name, note, model or question.",
         )
         with st.popover("Filters", icon=":material/filter_list:", key="history_filters"):
             kinds, statuses, models, pinned, deleted = _choices(services, list(names.values()))
@@ -115,7 +114,7 @@ def _filters(services: Services) -> Filters:
 
 
 def _choices(services: Services, kinds: list[str]) -> tuple[list[str], list[str], list[str], bool, bool]:
-    """What a reader wants to see: kinds, statuses, models; pinned runs alone; deleted ones in place of the others."""
+    """The chosen filters: kinds, statuses, models; only pinned runs; deleted runs instead of the others."""
     return (
         st.multiselect(
             "Kind",
@@ -131,7 +130,7 @@ def _choices(services: Services, kinds: list[str]) -> tuple[list[str], list[str]
             key="ended",
             bind="query-params",
             placeholder="any",
-            help="Shows only runs that ended, or stand, like this.",
+            help="Shows only runs with this status.",
         ),
         st.multiselect(
             "Model",
@@ -141,12 +140,12 @@ def _choices(services: Services, kinds: list[str]) -> tuple[list[str], list[str]
             placeholder="any",
             help="Shows only runs of these models.",
         ),
-        st.toggle("Pinned", key="pinned", bind="query-params", help="Shows only the runs that were pinned."),
+        st.toggle("Pinned", key="pinned", bind="query-params", help="Shows only pinned runs."),
         st.toggle(
             "Deleted",
             key="deleted",
             bind="query-params",
-            help=f"Shows the runs that were deleted; for {_days()} they can be restored.",
+            help=f"Shows the deleted runs; they can be restored for {_days()}.",
         ),
     )
 
@@ -156,9 +155,9 @@ def _days() -> str:
 
 
 def _page(services: Services, filters: Filters, total: int) -> tuple[list[ListedRun], list[ListedRun]]:
-    """The list; the runs that are ticked in it, and all of its runs."""
+    """Draw the list; returns its ticked runs, and all of its runs."""
     if not total:
-        st.caption("No run is like this. Take a word or a filter away.")
+        st.caption("No run fits. Remove a word or a filter.")
         return [], []
     number = pages(total, _A_PAGE)
     below = st.container()
@@ -176,7 +175,7 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[list[Listed
         _begin_anew()  # somebody came by another link
     chosen = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
     table = runs_table(runs, services.questions.titles(runs))
-    # Ticks are places in the list: another list begins with those that are in the address.
+    # Ticks are places in the list: a new list begins with the runs in the address.
     key = hashlib.sha256(repr([run.id for run in runs]).encode()).hexdigest()[:12]
     with where:
         event: Any = st.dataframe(
@@ -195,8 +194,8 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[list[Listed
                 "Run": st.column_config.TextColumn(width="large", help=COLUMN_HELP["Run"]),
                 "Kind": st.column_config.TextColumn(help=COLUMN_HELP["Kind"]),
                 "Status": st.column_config.TextColumn(help=COLUMN_HELP["Status"]),
-                "Asked": st.column_config.DatetimeColumn(
-                    format="YYYY-MM-DD HH:mm", timezone=st.context.timezone, help=COLUMN_HELP["Asked"]
+                "Created": st.column_config.DatetimeColumn(
+                    format="YYYY-MM-DD HH:mm", timezone=st.context.timezone, help=COLUMN_HELP["Created"]
                 ),
                 "Rows": st.column_config.NumberColumn(format="localized", help=COLUMN_HELP["Rows"]),
                 "Time": st.column_config.TextColumn(help=COLUMN_HELP["Time"]),
@@ -206,19 +205,19 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[list[Listed
 
 
 def _chosen(services: Services, ticked: Sequence[ListedRun], runs: Sequence[ListedRun]) -> list[RunRecord]:
-    """What is ticked here, and what was chosen elsewhere and is still there; kept in the address."""
+    """The runs ticked here and those chosen on other pages of the list; kept in the address."""
     listed = {run.id for run in runs}
     in_address = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
     run_ids = [*(run_id for run_id in in_address if run_id not in listed), *(run.id for run in ticked)]
     runs_by_id = {run.id: run for run in map(services.store.get, run_ids) if run is not None}
-    # In the order in which they were chosen: the first is what others are compared with.
+    # In the order of choice: a comparison is with the first.
     order = [run_id for run_id in in_address if run_id in runs_by_id] + [
         run_id for run_id in runs_by_id if run_id not in in_address
     ]
     order = order[:MOST_CHOSEN]
     _keep_address(order)
     if len(runs_by_id) > MOST_CHOSEN:
-        st.caption(f"At most {MOST_CHOSEN} runs are chosen at once; the first {MOST_CHOSEN} are.")
+        st.caption(f"At most {MOST_CHOSEN} runs can be chosen; the first {MOST_CHOSEN} are.")
     return [runs_by_id[run_id] for run_id in order]
 
 
@@ -229,7 +228,7 @@ def choose(*run_ids: str) -> None:
 
 
 def _begin_anew() -> None:
-    """The list, when it is drawn next, has those ticked that are in the address."""
+    """Let the next drawing of the list begin with the ticks of the address."""
     st.session_state[_TIMES] = st.session_state.get(_TIMES, 0) + 1
 
 
@@ -243,8 +242,8 @@ def _keep_address(run_ids: Sequence[str]) -> None:
 
 def _empty() -> None:
     st.info(
-        "Nothing has been run here yet. Open an example and press Run: it will be listed here, and a reload or another "
-        "day brings it back. A file that somebody exported can be imported above.",
+        "No run yet. Open an example and press Run: the run is listed here and stays here. An exported run can be "
+        "imported above.",
         icon=":material/history:",
     )
     gallery_cards(load_gallery()[:_EXAMPLES])

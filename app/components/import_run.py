@@ -1,4 +1,4 @@
-"""Taking in a run that somebody exported."""
+"""Import of a run's file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_UPLOAD = 64
 
 
 def import_run(services: Services, choose: Callable[[str], None]) -> None:
-    """A button that opens a field for a file; a run that was imported is chosen."""
+    """A button that opens a field for a file; the imported run becomes the chosen one."""
     with st.popover("Import", icon=":material/upload:", key="import_popover"):
         uploads = st.session_state.get("imports", 0)
         sent = st.file_uploader(
@@ -25,8 +25,8 @@ def import_run(services: Services, choose: Callable[[str], None]) -> None:
             type=[SUFFIX.removeprefix(".")],
             key=f"import_file_{uploads}",
             max_upload_size=LARGEST_UPLOAD,
-            help="A file that was exported here or elsewhere. It is checked, listed as imported, and not run; you can "
-            "repeat it with the model of this place.",
+            help="A run that was exported here or elsewhere. It is checked and listed as imported. It is not run, but "
+            "you can repeat it with a model of this server.",
         )
         if sent is None:
             return

@@ -1,14 +1,13 @@
-"""The keyboard: which keys do what, on every page, and the keys that Streamlit's buttons cannot have.
+"""The keyboard: the list of keys on every page, and a script for keys that Streamlit's buttons cannot have.
 
 A button of Streamlit has a shortcut of its own (`st.button(shortcut=...)`): Ctrl+Enter for Run, the arrows for the
-steps of a lesson. Some keys need more care than that, and one script for all pages gives it:
+steps of a lesson. One script for all pages handles the others:
 
-    Esc   stops the run on the page, but not while a menu is open, a field is written in or a picture fills the screen:
-          there Esc is how one leaves, and nobody means the run
-    /     goes to the field of the pattern, ? opens the list of keys; in a field both are characters like any other
-    ← →   move what has the focus where that moves by arrows itself (a table, a slider), and then turn no step
+    Esc   stops the run on the page, but not in an open menu, in a field or in a full-screen picture, where Esc leaves
+    /     goes to the field of the pattern, ? opens the list of keys; in a field both are ordinary characters
+    ← →   in a table, a slider or another element that arrows move, they turn no step
 
-The script looks for what can be seen on the page and presses that, so a page needs nothing of its own for it.
+The script presses the visible button or field of a page, so a page needs no code for it.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ SHORTCUTS = (
     Shortcut(("Tab", "?"), "The keys of a drawing: move, zoom, search", "every automaton"),
 )
 
-#: The fields that / goes to, by their keys; the first that is seen.
+#: The fields for /, by their keys; it goes to the first visible one.
 PATTERN_FIELDS = (
     "pattern",
     "tour_pattern",

@@ -1,4 +1,4 @@
-"""One match opened: its tokens, what the model thought of each, and what it would rather have written."""
+"""One match opened: its tokens, the model's probability of each, and the likeliest tokens in its place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.traversal.summaries import groups_of
 
 
 def inspection(specification: SearchSpecification, match: Mapping[str, Any]) -> InspectSpecification:
-    """What to ask the worker to open `match`."""
+    """The worker's task for opening `match`."""
     query = specification.query
     return InspectSpecification(specification.model, tuple(match["token_ids"]), query.begin_of_text, query.decoding)
 
@@ -33,15 +33,13 @@ def match_detail(
     *,
     sampled: bool = False,
 ) -> None:
-    """Show `match` (`sampled`: of a sample) with the readings of its tokens, as far as they are there."""
+    """Show `match` (`sampled`: of a sample) with the readings of its tokens, once they are there."""
     with st.container(border=True, key="match_detail"):
         st.header(f"Match {match['number']}", anchor=False)
         st.html(text_html(match))
         st.html(f'<div class="relens-state">{_scores_html(match, sampled=sampled)}</div>')
         if inspected is not None and inspected.status in ("failed", "interrupted", "stopped"):
-            show_warning(
-                inspected.error or "The worker ended before it could look at these tokens; select the line again."
-            )
+            show_warning(inspected.error or "The worker ended before it read these tokens. Select the line again.")
             return
         if not readings:
             st.caption("Asking the model about each token …")
@@ -65,8 +63,8 @@ def match_detail(
                     ),
                     "Rank": st.column_config.NumberColumn(help="1 is the model's likeliest token here."),
                     "Kept": st.column_config.CheckboxColumn(help="Whether the decoding rule keeps this token."),
-                    "Rather": st.column_config.TextColumn(
-                        width="large", help="The tokens that the model finds likeliest here, with their probabilities."
+                    "Likeliest here": st.column_config.TextColumn(
+                        width="large", help="The model's likeliest tokens at this place, with their probabilities."
                     ),
                 },
             )
@@ -75,7 +73,7 @@ def match_detail(
 
 
 def text_html(match: Mapping[str, Any]) -> str:
-    """The text of a match, its edits marked, and the unedited string below where it is another."""
+    """The text of a match with its edits marked; for an edited match, the unedited string below it."""
     edits = match.get("edits", ())
     given = len(match["prefix_text"]) if match["text"].startswith(match["prefix_text"]) else 0
     shown = f'<div class="relens-verdict"><code>{marked_html(match["text"], given, edits)}</code></div>'
@@ -98,7 +96,7 @@ def readings_table(readings: Sequence[Mapping[str, Any]], prefix_tokens: int) ->
             ],
             "Rank": pd.array([reading["rank"] for reading in readings], dtype="Int64"),
             "Kept": [None if place < prefix_tokens else reading["allowed"] for place, reading in enumerate(readings)],
-            "Rather": [
+            "Likeliest here": [
                 "   ".join(
                     f"‹{visible(other['text'])}› {narrative.log_probability_text(other['log_prob'])}"
                     for other in reading["top"]

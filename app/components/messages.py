@@ -1,4 +1,4 @@
-"""Errors and warnings as boxes. What they quote may come from anybody, so it is kept from being read as Markdown."""
+"""Errors and warnings as boxes. Quoted text may come from anybody, so all Markdown is escaped."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def show_error(error: RelensError | str) -> None:
 
 
 def show_no_model() -> None:
-    """Why nothing can be asked on a server that may load no model."""
-    show_error("There is no model here that could be asked; the operator names those that may be (RELENS_MODELS).")
+    """The error of a server that may load no model."""
+    show_error("This server may load no model. The operator names the allowed models in RELENS_MODELS.")
 
 
 def show_warning(sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The settings that few questions need, in a popover: decoding, reading the text as tokens, limits."""
+"""Advanced settings in a popover: decoding, reading the text as tokens, limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.form import BEST_FIRST, SAMPLE
 
 
 def more_settings() -> None:
-    """Advanced settings."""
+    """Show the popover."""
     form = held_form()
     with st.popover("More", icon=":material/tune:", key="more_settings", help="Settings that few questions need."):
         decoding, reading, limits = st.container(width=760).columns(3, gap="medium")

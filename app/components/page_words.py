@@ -1,4 +1,4 @@
-"""The foot of every page: its terms, each with what it means."""
+"""The foot of every page: its terms, each with its meaning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.page_words import words_html
 
 
 def page_words(page: str) -> None:
-    """Show the terms of the page with this last part of an address, where it has any."""
+    """Show the terms of a page, named by the last part of its address."""
     line = words_html(page)
     if line:
         st.html(line)

@@ -3,7 +3,7 @@
     table of 12,345 lines        lines 501 to 1,000 are made, sent and drawn
     ‹ 1 [2] 3 ... 25 ›           Lines 501 to 1,000 of 12,345
 
-What a browser is sent and what pandas makes at a rerun is a page, however long the table is.
+Each rerun makes and sends one page, however long the table is.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _PAGES_NAMED = 7
 
 
 def paged_lines(count: int, draw: Callable[[int, int], None], *, key: str) -> None:
-    """Call `draw` with the first line that is shown of `count` and the one behind the last, and let others be chosen.
+    """Call `draw` with start and stop of the lines on the chosen page, and show the choice of pages below.
 
-    key: of the chosen page in the session. Below a table of one page there is nothing to choose.
+    count: the lines of the table. key: of the chosen page in the session. A table of one page has no choice.
     """
     if count <= LINES:
         draw(0, count)

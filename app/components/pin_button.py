@@ -1,9 +1,8 @@
-"""A button that pins what is beside it onto the deck of screens that is being made.
+"""A button that pins a figure onto the current deck of screens.
 
     pin_button(services, lambda: Finding(...), key="pin_shares")
 
-The finding is made only when the button is pressed. What is pinned already is not pinned again; the message says where
-it is.
+The finding is made only when the button is pressed. A finding is pinned once; the message names its screen.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ DECK = "pin_to_deck"
 DECK_PARAMETER, SCREEN_PARAMETER = "deck", "screen"
 
 _HELP = (
-    "Puts this figure, with what it shows and what it does not carry, on a screen for a projector. It stays as it is "
-    "now. The screens are arranged, explained, shown and exported on the page Present."
+    "Puts this figure, as it is now, on a screen for a projector, with its findings and caveats. The page Present "
+    "arranges, shows and exports the screens."
 )
 
 

@@ -1,4 +1,4 @@
-"""The page Present: a deck to arrange, and to show.
+"""The page Present: arrange a deck and show it.
 
 The deck and, while it is shown, the screen are in the page's address: /present?deck=Monday&screen=3. So a reload in the
 middle of a talk comes back to the same screen.
@@ -25,18 +25,18 @@ from engine.errors import RelensError
 from engine.runs.screens import LONGEST_DECK_NAME, Card
 
 _LEAD = (
-    "Findings that were pinned, one a screen, large enough for the back of a room. Arrange them, put them into your "
-    "own words, and show them here or take them along as one file."
+    "Pinned findings, one a screen, large enough for the back of a room. Arrange them, edit their words, and show them "
+    "here or export them as one file."
 )
 _EMPTY = (
     "Nothing is pinned on this deck yet. Run a study, or a search in the Workbench, and press **Pin** under a figure: "
-    "it comes here with what it shows, what it does not carry, and words for the speaker."
+    "it appears here with its findings, its caveats, and words for the speaker."
 )
-#: Where there is something to pin soon: studies that take little time.
+#: Quick studies, which soon have something to pin.
 _TO_PIN_FROM = ("bias", "knowledge")
 _KEYS = (
     "While it is shown: **→** or space goes on, **←** back, **Home** and **End** to the ends, **N** shows what the "
-    "speaker says, **T** turns the colours, **F** fills the screen, **Esc** leaves."
+    "speaker says, **T** switches between light and dark, **F** fills the screen, **Esc** leaves."
 )
 
 

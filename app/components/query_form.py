@@ -1,7 +1,7 @@
-"""The question as a form: prefix, pattern, what kind of answer is wanted, and what most questions need besides.
+"""The query as a form: prefix, pattern, kind of answer, and the settings that most queries need.
 
 Every widget is bound to the link's parameter of its own name (`app.form.Form`), so a reload, a link and the Back button
-all restore what was typed. Every tooltip says what the control does to the answer.
+all restore the query.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ from app.setting_fields import setting_field
 #: Pause after a keystroke before the page looks at the text. Short, because a preview is quick and never blocks.
 TYPING_PAUSE = "20ms"
 
-#: What each traversal answers.
+MODEL_HELP = (
+    "The language model to ask. You can also type a name from the model hub or a folder on the server, where the "
+    "operator allows it."
+)
+
+#: The answer of each traversal.
 ANSWERS = {
     BEST_FIRST: "the likeliest strings, in exact order",
-    SAMPLE: "what it writes when asked {samples:,} times",
-    DISTRIBUTION: "how probable each string or group is, exactly",
+    SAMPLE: "what the model writes in {samples:,} draws",
+    DISTRIBUTION: "the exact probability of each string or group",
 }
 
 #: The settings of each traversal, with the width of their fields in pixels.
@@ -35,7 +40,7 @@ _ANSWER_FIELDS = {
 def query_field(name: str, **options: Any) -> None:
     """Draw the field of the form with this name, bound to the link's parameter; options: as for `setting_field`."""
     one, first = SETTINGS[name], getattr(Form, name)
-    # A number of the form is as the link has it: seconds are whole there.
+    # A number of the form has the type of the link's: whole seconds.
     first = first if one.is_number else meaning(name, first)
     setting_field(st, one, first, key=name, bind="query-params", **options)
 
@@ -47,7 +52,7 @@ def expressions() -> None:
 
 
 def answer_settings() -> None:
-    """What kind of answer is wanted, in plain words, with the settings of that kind; to be put side by side."""
+    """The kind of answer, in plain words, with its settings, for a horizontal container."""
     traversal = st.segmented_control(
         "Answer",
         list(TRAVERSALS),
@@ -55,9 +60,9 @@ def answer_settings() -> None:
         required=True,
         key="traversal",
         bind="query-params",
-        help="**Best first**: all strings that the model can write, the likeliest first. **Sample**: what comes out "
-        "when the model writes many times within the pattern; good for large languages, with intervals. "
-        "**Distribution**: every string until next to nothing is left, so that shares of strings and groups are exact.",
+        help="**Best first**: all strings that the model can write, the likeliest first. **Sample**: random draws of "
+        "the model within the pattern; good for large languages, with intervals. **Distribution**: all strings until "
+        "almost no mass is unexplored; the shares of strings and groups are then exact.",
     )
     for name, width in _ANSWER_FIELDS.get(str(traversal), {}).items():
         query_field(name, persist_state="page", width=width)
@@ -66,7 +71,7 @@ def answer_settings() -> None:
 
 
 def main_settings(models: list[str]) -> None:
-    """The settings that most questions need, to be put side by side."""
+    """The settings that most queries need, for a horizontal container."""
     greedy = held_form().greedy
     st.selectbox(
         "Model",
@@ -75,8 +80,7 @@ def main_settings(models: list[str]) -> None:
         bind="query-params",
         accept_new_options=True,
         width=210,
-        help="Who is asked. Another model gives another answer. Type a name from the model hub or a folder on the "
-        "server, where the operator allows it.",
+        help=MODEL_HELP,
     )
     query_field("encoding")
     query_field("top_k", width=110, disabled=greedy)
@@ -84,5 +88,5 @@ def main_settings(models: list[str]) -> None:
 
 
 def current_form() -> Form:
-    """What the widgets hold now."""
+    """The form of the widgets' values now."""
     return Form.from_values(st.session_state)

@@ -1,7 +1,7 @@
-"""Where the question is written: fields, verdict, explanation, Run and Stop, and both automata, live.
+"""The panel of the query: fields, verdict, explanation, Run and Stop, and both automata, live.
 
-All of it is one fragment: a keystroke reruns this and nothing else of the page. For a preview that is not there after a
-moment the fragment does not wait but looks again, so that the fields, the results and everybody else go on.
+All of it is one fragment: a keystroke reruns this and nothing else of the page. The fragment waits only a moment for a
+preview and then looks again, so that it blocks neither the fields nor the results nor other sessions.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from engine.errors import ModelError, QueryError, RegexError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
 
-#: A preview that takes longer than this is not waited for, but looked for again.
+#: Seconds that the fragment waits for a preview, and until it looks again.
 _WAIT_SECONDS, _LOOK_AGAIN = 0.2, 0.3
-#: The panel is looked at anew even when nothing is awaited: should what the server said of a keystroke be lost on the
-#: way, it is right again by itself.
+#: The panel looks again also without a pending preview: if the answer to a keystroke was lost on its way, this repairs
+#: it.
 _LOOK_ANYWAY = 3.0
 
-#: States of a drawing that one can take in, and that is there at once.
+#: States of a drawing of readable size, which is there at once.
 _FEW_STATES = 36
 
 
@@ -79,7 +79,7 @@ def _query_panel(services: Services, models: list[str], shown: RunRecord | None,
         with places[problem.part]:
             complaint(problem)
     with buttons:
-        # What a preview could not do in its short time a run may still do; a query without meaning it cannot.
+        # A run may still compile a query that took too long for a preview, but never one without meaning.
         hopeless = isinstance(problem, (QueryError, ModelError))
         run_buttons(services, None if hopeless else specification, form, shown)
         ticker(_LOOK_AGAIN if specification is not None and answer.is_pending else _LOOK_ANYWAY, key="typing")

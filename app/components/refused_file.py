@@ -1,7 +1,7 @@
-"""Files that are made when somebody asks for them, and why one could not be made.
+"""Files that are made when their button is pressed, and the errors of doing so.
 
-Such a file is made when its button is pressed, beside the page, where nothing can be drawn: the browser can only say
-that it failed. So the sentence of the error is kept, and shown when the page is drawn next.
+Such a file is made outside the page, where nothing can be drawn: the browser only shows that it failed. So the sentence
+of the error is kept, and the next drawing of the page shows it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def file_or_refusal(key: str, make: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def show_refusal(key: str) -> None:
-    """Why the file could not be made when it was asked for last; nothing where it could."""
+    """Show the error of the last request for the file, if there was one."""
     sentence = st.session_state.get(_REFUSED, {}).get(key)
     if sentence:
         show_error(sentence)

@@ -1,4 +1,4 @@
-"""The charts beside the results. Only the one that is looked at is drawn, since this runs at every look."""
+"""The charts of the results. Only the chart in the open tab is drawn, since this runs at every look."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from engine.runs.records import RunRecord
 
 #: The charts of the likeliest, by the traversal that has them.
 _BEST = ("Likeliest", "Probability")
-#: Offers to pin a chart, under the name it has on the page.
+#: Offers to pin a chart, under its name on the page.
 _Pin = Callable[[str, charts.Chart], None]
 
 
 def result_charts(services: Services, run: RunRecord, run_rows: RunRows, view: View, lines: Lines) -> None:
-    """Show the charts that say something of this run, each to be pinned; `lines` are those of the table beside them."""
+    """Show the charts that fit this run, each with its pin button. lines: of the table next to them."""
 
     def pin(name: str, chart: charts.Chart) -> None:
         def finding() -> Finding:
@@ -121,7 +121,7 @@ def _compared_with_exact(
 
 
 def _strings(run_rows: RunRows, draws: int | None) -> pd.DataFrame:
-    """The first strings in the order in which they were found."""
+    """The first strings in the order of their best encodings."""
     return StringLines(run_rows.rows, draws=draws).frame(0, LINES)
 
 

@@ -1,4 +1,4 @@
-"""The lines of a view of a run's results, worked out once for all who look at the run."""
+"""The lines of a view of a run's results, computed once for all sessions."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def result_lines(run: RunRecord, run_rows: RunRows, view: View) -> Lines:
 
 
 def groups_of_view(run: RunRecord, run_rows: RunRows, view: View) -> pd.DataFrame:
-    """All lines of a view by groups, for what is said and drawn of all of them."""
+    """All lines of a view by groups, for sentences and figures."""
     return run_rows.remember(("groups of", view), lambda: result_lines(run, run_rows, view).frame())

@@ -1,4 +1,4 @@
-"""How results are looked at: by token sequence, by string, or by the named groups of the query.
+"""The view of results: by token sequence, by string, or by the named groups of the query.
 
 The choice is in the address of the page (`app.links.VIEW`), so a link shows what its sender saw.
 """
@@ -18,7 +18,7 @@ SEQUENCES, STRINGS, BY_GROUPS = "Encodings", "Strings", "Groups"
 
 @dataclass(frozen=True)
 class View:
-    """by: one of the three constants above. names: the groups counted; given: those that shares are conditional on."""
+    """by: one of the three constants above. names: the groups counted. given: those that shares are conditional on."""
 
     by: str
     names: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class View:
 
 
 def choose_view(names: Sequence[str], prefix: str, *, prefer_groups: bool) -> View:
-    """Let the reader choose. names: the query's named groups; those inside its `prefix` are what is given at first."""
+    """Let the reader choose. names: the query's named groups; those inside its `prefix` are given by default."""
     options = [SEQUENCES, STRINGS, *([BY_GROUPS] if names else [])]
     by = st.segmented_control(
         "Results by",
@@ -63,14 +63,14 @@ def choose_view(names: Sequence[str], prefix: str, *, prefer_groups: bool) -> Vi
         default=[name for name in names if name in group_names(prefix)],
         key=GIVEN,
         bind="query-params",
-        help="Shares are then among the matches with the same value of this group: given the subject, how often each "
-        "outcome.",
+        help="Shares are among the matches with the same value of this group. Example: given the subject, the share of "
+        "each outcome.",
     )
     return View(str(by), *arranged(chosen, conditions or []))
 
 
 def arranged(names: Sequence[str], given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The groups counted, and those of them that are given, of which at least one is not."""
+    """The groups counted, and those of them that are given; if all would be given, none is."""
     conditions = tuple(name for name in names if name in given)
     return tuple(names), conditions if len(conditions) < len(names) else ()
 

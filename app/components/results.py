@@ -1,4 +1,4 @@
-"""What was found, as it arrives: table, charts, files."""
+"""The matches of a run, as they arrive: table, charts, files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from engine.runs.export import Format, export_rows, export_shares
 from engine.runs.records import MOST_ROWS, RunRecord
 from engine.traversal.summaries import by_group, group_names
 
-#: A table of so many lines is as high as they are.
+#: A table of at most so many lines shows them without scrolling.
 _FEW_LINES = 12
 
 _FORMATS: tuple[tuple[Format, str, str], ...] = (
@@ -42,11 +42,11 @@ _FORMATTED = {
     "Effective sample size": "%.0f",
     "log P decoder": "%.4f",
 }
-_FORMATTED |= {"log P model": "%.4f", "log P prefix": "%.4f", "Share": "percent", "Own spelling": "percent"}
+_FORMATTED |= {"log P model": "%.4f", "log P prefix": "%.4f", "Share": "percent", "Canonical share": "percent"}
 
 
 def results(services: Services, run: RunRecord, run_rows: RunRows) -> int | None:
-    """Show what was found; returns the number of the match that is selected."""
+    """Show the matches; returns the number of the selected one."""
     if not run_rows.is_whole:
         return _first_matches(services, run, run_rows)
     query: Mapping[str, Any] = run.specification.get("query", {})
@@ -70,11 +70,11 @@ def results(services: Services, run: RunRecord, run_rows: RunRows) -> int | None
 
 
 def _first_matches(services: Services, run: RunRecord, run_rows: RunRows) -> int | None:
-    """The matches that are here, one by one, where they are not all: nothing that holds only of all of them."""
+    """The matches read so far, one by one, without shares and figures, which need all of them."""
     sampled = narrative.draws(run) is not None
     st.info(
         as_markdown(run_rows.cut_sentence())
-        or f"{as_markdown(run_rows.reading_sentence())} What they say together is shown once all are read.",
+        or f"{as_markdown(run_rows.reading_sentence())} Shares and figures appear when all are read.",
         icon=":material/info:" if run_rows.is_cut else ":material/hourglass_top:",
     )
     with _bar():
@@ -113,7 +113,7 @@ def _downloads(services: Services, run: RunRecord, run_rows: RunRows, view: View
     for name, label, mime in _FORMATS:
         st.download_button(
             label,
-            # Rows are fetched when the button is pressed: a page that is left open keeps none.
+            # Rows are fetched when the button is pressed: an open page keeps none.
             data=lambda name=name: _file(services, run, view, name),
             file_name=f"relens-{run_rows.run_id[:8]}{first}.{name}",
             mime=mime,
@@ -132,7 +132,7 @@ def _file(services: Services, run: RunRecord, view: View, name: Format) -> bytes
 
 
 def _paged_table(lines: Lines, run: RunRecord, by: str, *, logarithms: bool, selectable: bool) -> int | None:
-    """The table, a page of it at a time; the number of the match that is selected."""
+    """Show the table, a page at a time; returns the number of the selected match."""
     selected: list[int] = []
 
     def draw(start: int, stop: int) -> None:
@@ -151,7 +151,7 @@ def _table(table: pd.DataFrame, run: RunRecord, *, logarithms: bool, selectable:
     event: Any = st.dataframe(
         table[columns],
         key=key,
-        # While lines come in, what stands below the table stays where it is.
+        # A fixed height while lines come in: the page below the table does not move.
         height="content" if len(table) <= _FEW_LINES and not run.is_live else 430,
         hide_index=True,
         column_order=columns,
@@ -174,11 +174,11 @@ def _column(name: str, values: pd.Series) -> Any:
 
 
 def _legend(run: RunRecord, view: View, lines: Lines) -> str:
-    """What is to be known of the table beside its columns."""
+    """The notes under the table."""
     parts = [] if view.by == BY_GROUPS else ["Select a line to see its tokens."]
     kind = narrative.traversal_kind(run)
     if kind == ShortestPath.kind and view.by == BY_GROUPS:
-        parts.append("Shares of what was found; a distribution goes on until next to nothing is left.")
+        parts.append("Shares among the matches found; a distribution has the shares of nearly all mass.")
     elif kind == ShortestPath.kind and isinstance(lines, StringLines) and lines.has_several_encodings:
         parts.append("Lines are in the order of their best encoding.")
     if run.is_live and narrative.draws(run) is not None:

@@ -1,4 +1,4 @@
-"""Run, Stop, and what can be taken away: the link, the same in Python, the same in a terminal."""
+"""Run, Stop and Share: a link, the same in Python, the same in a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AUTOMATA, MATCHES = "Automata", "Matches"
 def run_buttons(
     services: Services, specification: SearchSpecification | None, form: Form, shown: RunRecord | None
 ) -> None:
-    """Show them. `specification` is what Run would do, None where it can do nothing; `shown` is the run on the page."""
+    """Show them. specification: the run that Run starts, None disables it. shown: the run on the page."""
     live = shown is not None and shown.is_live
     if st.button(
         "Run",
@@ -40,7 +40,7 @@ def run_buttons(
             icon=":material/stop:",
             disabled=not live,
             key="stop_button",
-            help="End the run; what it has found stays. On the keyboard: Esc, outside fields and menus.",
+            help="End the run; its matches stay. On the keyboard: Esc, outside fields and menus.",
         )
         and live
     ):
@@ -49,7 +49,7 @@ def run_buttons(
         except RelensError as error:
             show_error(error)
     if specification is not None:
-        # Drawn only while it is open: highlighted code at every keystroke would be felt.
+        # Drawn only while it is open: highlighted code would slow down every keystroke.
         share = st.popover("Share", icon=":material/ios_share:", key="share", on_change="rerun")
         if share.open:
             with share:
@@ -62,7 +62,7 @@ def _submit(services: Services, specification: SearchSpecification | None) -> No
 
 
 def begin_run(services: Services, submit: Callable[[], str]) -> None:
-    """Put a run into the queue by `submit`, see to a worker, and show the run; or say why that cannot be."""
+    """Put a run into the queue by `submit`, ensure a worker, and show the run; or show the error."""
     try:
         run_id = submit()
     except RelensError as error:
@@ -80,7 +80,7 @@ def show_run(run_id: str) -> None:
 
 
 def restoring_link(shown: RunRecord | None, specification: SearchSpecification | None) -> None:
-    """Say so where the results on the page are not those of the question in the fields, and offer to go back."""
+    """Where the results belong to another query than the fields hold, offer a link back to it."""
     if shown is None or specification is None:
         return
     try:
@@ -92,7 +92,7 @@ def restoring_link(shown: RunRecord | None, specification: SearchSpecification |
         return
     with st.container(key="restore_query", width="content"):
         query_link(
-            "Matches are of another query",
+            "Matches belong to another query",
             form_of_run,
             shown.id,
             sign="↩",

@@ -1,4 +1,4 @@
-"""What can be done with the runs that are chosen in the history."""
+"""Actions on the runs chosen in the history."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ from engine.studies.catalogue import STUDIES, study_class
 
 _UNDO = "deleted_runs"
 
-#: What the model and the seed alone do not settle.
+#: The conditions of a repetition besides model and seed.
 _SAME_ROWS = (
-    "Repeating it with its seed gives the same rows where everything else is the same too: the versions, the device, "
-    "and the files and other models that its settings name. Where a limit of time ends it, it may not get as far, or "
-    "get farther."
+    "A repetition with the same seed gives the same rows if all else is the same: versions, device, and the files and "
+    "other models named in the settings. If a time limit ends it, it may have fewer or more rows."
 )
 
 
 def run_details(services: Services, run: RunRecord) -> None:
-    """One run: what it is, what can be done with it, its name and its note."""
+    """One run: its facts, its actions, its name and its note."""
     with st.container(border=True, key="run_details"):
         st.html(facts_html(run))
         _imported(services, run)
@@ -67,8 +66,7 @@ def runs_chosen(services: Services, runs: Sequence[RunRecord], choose: Callable[
                     label=f"Compare {len(runs)} runs",
                     icon=":material/compare_arrows:",
                     query_params={links.CHOSEN: ",".join(run.id for run in runs)},
-                    help="What differs in what was asked, and in what was found. The first is what others are held "
-                    "against.",
+                    help="Shows how settings and findings differ. All runs are compared with the first.",
                 )
             _deleting(services, runs)
             st.button(
@@ -77,12 +75,12 @@ def runs_chosen(services: Services, runs: Sequence[RunRecord], choose: Callable[
                 icon=":material/close:",
                 key="choose_none",
                 on_click=choose,
-                help="Take all ticks away, also those on other pages of the list.",
+                help="Remove all ticks, also those on other pages of the list.",
             )
 
 
 def bin_of_run(services: Services, chosen: Sequence[ListedRun], total: int) -> None:
-    """The deleted runs that are chosen, to be restored; and the bin, to be emptied."""
+    """Buttons that restore the chosen deleted runs, and that empty the bin."""
     if not total:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -96,13 +94,13 @@ def bin_of_run(services: Services, chosen: Sequence[ListedRun], total: int) -> N
         ):
             _act(lambda: [services.store.restore(run.id) for run in chosen])
         with st.popover("Empty the bin", icon=":material/delete_forever:", key="empty_bin"):
-            st.caption(f"{counted(total, 'deleted run')} and their rows would be gone for good, for everybody.")
+            st.caption(f"This removes {counted(total, 'deleted run')} and all rows for good, for everybody.")
             if st.button("Remove them for good", key="purge_button", help="There is no undo."):
                 _act(lambda: services.store.purge(0.0))
 
 
 def undo_banner(services: Services) -> None:
-    """What was just deleted, and the way back."""
+    """The runs just deleted, with Undo."""
     deleted: list[tuple[str, str]] = st.session_state.get(_UNDO, [])
     if not deleted:
         return
@@ -112,19 +110,19 @@ def undo_banner(services: Services) -> None:
         if st.button("Undo", icon=":material/undo:", key="undo_button", help="Put it back as it was."):
             st.session_state[_UNDO] = []
             _act(lambda: [services.store.restore(run_id) for run_id, _ in deleted])
-        if st.button("Dismiss", type="tertiary", key="dismiss_button", help="It stays among the deleted runs."):
+        if st.button("Dismiss", type="tertiary", key="dismiss_button", help="Hide this message; it stays deleted."):
             st.session_state[_UNDO] = []
             st.rerun()
 
 
 def facts_html(run: RunRecord) -> str:
-    """What the run is, in two lines; all text escaped."""
+    """The run's name, question and facts; all text escaped."""
     created = datetime.fromtimestamp(run.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
     facts = [
         variety_name(run),
         run.model,
         STATUSES[run.status],
-        f"asked {created}",
+        f"created {created}",
         counted(run.row_count, "row"),
         spent_text(run),
         f"run {run.id}",
@@ -139,21 +137,21 @@ def facts_html(run: RunRecord) -> str:
 
 
 def fingerprint_sentence(run: RunRecord, here: str | None) -> str:
-    """What is to be expected of repeating an imported run here, where the model has the fingerprint `here`."""
+    """The expected result of repeating an imported run here. here: the fingerprint of the model on this server."""
     if run.variety in STUDIES and not study_class(run.variety).needs_model:
-        return f"It asks no language model. {_SAME_ROWS}"
+        return f"It uses no language model. {_SAME_ROWS}"
     if run.model_fingerprint is None:
-        return "The file does not say which weights the model had, so rows may come out otherwise here."
+        return "The file has no fingerprint of the model, so a repetition may give other rows."
     if here is None:
         return (
-            f"It was made with a model of fingerprint {run.model_fingerprint}; which fingerprint {run.model} has here "
-            "is known once it has run."
+            f"Its model had the fingerprint {run.model_fingerprint}. The fingerprint of {run.model} here is known "
+            "after its first run."
         )
     if here == run.model_fingerprint:
         return f"The model of this name is the same here. {_SAME_ROWS}"
     return (
-        f"The model of this name is another here (fingerprint {here}, and {run.model_fingerprint} where it was made), "
-        "so repeating it may give other rows."
+        f"The model of this name is different here (fingerprint {here} instead of {run.model_fingerprint}), so a "
+        "repetition may give other rows."
     )
 
 
@@ -172,7 +170,7 @@ def _repeating(services: Services, run: RunRecord) -> None:
             icon=":material/stop:",
             disabled=run.stop_requested,
             key="history_stop",
-            help="End it; what it has found stays.",
+            help="End it; its rows stay.",
         ):
             _act(lambda: services.store.request_stop(run.id))
         return
@@ -181,20 +179,20 @@ def _repeating(services: Services, run: RunRecord) -> None:
         "Resume",
         icon=":material/resume:",
         key="history_resume",
-        help="Go on with this study; the pieces that are done are not done again.",
+        help="Continue this study; finished pieces are not repeated.",
     ):
         _act(lambda: (services.store.resume(run.id), services.ensure_worker()))
     if st.button(
         "Repeat",
         icon=":material/replay:",
         key="history_repeat",
-        help="Ask the same again from the start, as a run of its own; a sample with the same seed.",
+        help="Run the same again from the start, as a new run; a sample keeps its seed.",
     ):
         _act(
             lambda: (
                 services.store.repeat(run.id, session_name()),
                 services.ensure_worker(),
-                st.toast("Asked again; see above."),
+                st.toast("Repeated as a new run; see above."),
             )
         )
 
@@ -217,10 +215,10 @@ def _file(services: Services, run: RunRecord) -> None:
             icon=":material/download:",
             key="history_export",
             disabled=too_many,
-            help=f"This run has {run.row_count:,} rows; the file of a run may hold {MOST_ROWS:,}."
+            help=f"This run has {run.row_count:,} rows; the file of a run may have {MOST_ROWS:,}."
             if too_many
             else "One file with the question, all rows, the seed, the model's fingerprint and the versions. Another "
-            "installation can import and repeat it. Files and models that the question names are not in it.",
+            "installation can import and repeat it. It does not contain the files and models named in the question.",
         )
 
 
@@ -229,14 +227,14 @@ def _deleting(services: Services, runs: Sequence[RunRecord]) -> None:
         "Delete",
         icon=":material/delete:",
         key="history_delete",
-        help="Take it off the list, and stop it where it is going; you can undo this.",
+        help="Remove it from the list; a live run is stopped. You can undo this.",
     ):
         st.session_state[_UNDO] = [(run.id, title(run)) for run in runs]
         _act(lambda: [services.store.delete(run.id) for run in runs])
 
 
 def _act(action: Callable[[], object]) -> None:
-    """Do something with a run and draw the page anew; or say why it cannot be done."""
+    """Do something with a run and draw the page anew; or show the error."""
     try:
         action()
     except RelensError as error:

@@ -1,4 +1,4 @@
-"""Links to the pages on which runs are opened."""
+"""Links to the pages of runs."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def open_link(run: RunRecord) -> None:
             label="Open",
             icon=":material/open_in_new:",
             query_params=address.parameters,
-            help="Show this run on the page that it was asked on, with all it found.",
+            help="Show this run on its own page, with all its findings.",
         )
 
 
 def change_link(run: RunRecord) -> None:
-    """A link to the form that the run came from, filled in; nothing is run by it."""
+    """A link to the run's form, filled in; it runs nothing."""
     address = address_of(run)
     page = page_named(address.page) if address is not None else None
     if address is None or page is None:
@@ -53,5 +53,5 @@ def change_link(run: RunRecord) -> None:
         label="Repeat with changes",
         icon=":material/edit:",
         query_params=parameters,
-        help="Fill the form with what this run asked, to change it before you press Run.",
+        help="Fill the form with the settings of this run. Change them, then press Run.",
     )

@@ -1,4 +1,4 @@
-"""A run as it goes: where it stands, what it has cost, and how much of the model's output is in the language."""
+"""The state of a run: its status, its cost, and the mass of its matches."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from engine.counted import counted
 from engine.query import Distribution
 from engine.runs.records import RunRecord
 
+#: How the bar of a search's mass is read.
+BAR_KEY = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
+
 _HUES = {"queued": ORANGE, "running": BLUE, "done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED}
 
 
 def run_status(run: RunRecord, queue_position: int | None) -> None:
-    """The headline, a bar while it runs, the reason when it is over, and one line about the work."""
+    """The headline, a bar while it runs, the reason of its end, and one line about the work."""
     headline = narrative.status_headline(run, queue_position)
     if run.is_live:
         detail = " · ".join(part for part in (narrative.work_sentence(run), narrative.time_left(run)) if part)
@@ -37,9 +40,9 @@ def run_status(run: RunRecord, queue_position: int | None) -> None:
 
 
 def mass(run: RunRecord, run_rows: RunRows) -> None:
-    """How much of what the decoder writes is a match: bounds, or of a sample an estimate with its interval.
+    """The probability that the decoder writes a match: bounds, or of a sample an estimate with its interval.
 
-    Nothing of a sample that is still being drawn, or whose draws are not all here.
+    Nothing for a sample that is still being drawn, or whose draws are not all read.
     """
     if not run.progress:
         return
@@ -50,15 +53,14 @@ def mass(run: RunRecord, run_rows: RunRows) -> None:
         estimate = run_rows.remember("mass", lambda: findings.sample_mass(run_rows.rows, draws))
         if estimate is not None:
             sentence = findings.sample_mass_sentence(estimate)
-            st.html(mass_html(sentence, estimate.low, estimate.high, "hatched: where it lies in 95 of 100 samples"))
+            st.html(mass_html(sentence, estimate.low, estimate.high, "hatched: the interval of 95 in 100 samples"))
         return
     sentence = mass_text(run, ())
-    key = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
-    st.html(mass_html(sentence, *narrative.mass_bounds(run.progress), key))
+    st.html(mass_html(sentence, *narrative.mass_bounds(run.progress), BAR_KEY))
 
 
 def mass_text(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The same as a sentence; "" while a sample is being drawn, and before anything is known."""
+    """The same as a sentence; "" while a sample is being drawn, and before the first numbers."""
     draws = narrative.draws(run)
     if draws is not None:
         estimate = findings.sample_mass(rows, draws)
@@ -85,7 +87,7 @@ def mass_html(sentence: str, lower: float, upper: float, key: str) -> str:
 
 
 def device_line(device: Mapping[str, Any]) -> str:
-    """What the worker uses, from the figures it reports; empty where it reports none."""
+    """The worker's use of processors and memory; "" where it reports none."""
     parts = []
     if device.get("gpu_name") or device.get("name"):
         parts.append(str(device.get("gpu_name") or device["name"]))

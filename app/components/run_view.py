@@ -1,7 +1,6 @@
-"""The run on the page: followed while it lives, and one of its matches opened.
+"""The run on the page: its progress, its results, and one of its matches opened.
 
-A fragment that looks again by itself while there is something to wait for. When the run ends it draws the page anew
-once, so that the rest of the page knows.
+A fragment that looks again by itself while something is pending. When the run ends it draws the whole page once.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ from engine.query import Distribution, Sampling, ShortestPath
 from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification
 
-#: Seconds between two looks: often while the first matches are awaited, more rarely when a run is long or large,
-#: because looking costs time that the model could use.
+#: Seconds between two looks: often at first, more rarely for a long or large run, because a look takes time from the
+#: model.
 _EAGER, _CALM, _RARE = 0.4, 1.0, 2.0
 _EAGER_FOR_SECONDS = 6.0
 _MANY_ROWS = 2_000
 
 
-#: What is said while there is nothing to show.
+#: The caption before the first match.
 _WAITING = {
     ShortestPath.kind: "No match yet. The first one appears as soon as nothing can beat it.",
     Sampling.kind: "No draw has ended yet. All of them are drawn together, and each appears when its string ends.",
-    Distribution.kind: "No match yet. They appear the likeliest first, until next to nothing is left.",
+    Distribution.kind: "No match yet. The likeliest come first, until almost no mass is unexplored.",
 }
 
 
 def run_view(services: Services, shown: RunRecord | None) -> None:
-    """Show the run, or what would be here."""
+    """Show the run, or a caption in its place."""
     if shown is None:
         st.caption("Press Run: the matches appear here as the model finds them.")
         return
@@ -73,7 +72,7 @@ def _run_view(services: Services, run_id: str, was_live: bool) -> None:
         position = services.store.queue_position(run_id) if run.status == "queued" else None
     except RelensError as error:
         show_error(error)
-        ticker(_RARE, key="looking")  # a store that is too busy to answer now may do so then
+        ticker(_RARE, key="looking")  # a busy store may answer then
         return
     _head(services, run, run_rows, position)
     selected = None
@@ -97,7 +96,7 @@ def _head(services: Services, run: RunRecord, run_rows: RunRows, position: int |
             type="tertiary" if run.status == "done" else "secondary",
             icon=":material/replay:",
             key="repeat_button",
-            help="Run the same query again, from the start; a sample with the same seed.",
+            help="Run the same query again from the start; a sample keeps its seed.",
         ):
             begin_run(services, lambda: services.store.repeat(run.id, session_name()))
         if not run.is_live and run_rows.rows and run_rows.is_whole:
@@ -124,7 +123,7 @@ def _detail(services: Services, run: RunRecord, run_rows: RunRows, number: int) 
 def _readings(
     services: Services, run: RunRecord, match: Mapping[str, Any]
 ) -> tuple[RunRecord | None, list[dict[str, Any]]]:
-    """The inspection of a match, asked for once a session, and its readings when they are there."""
+    """The inspection of a match, submitted once a session, and its readings when they are there."""
     opened: dict[tuple[str, int], str] = st.session_state.setdefault("opened_matches", {})
     known: dict[str, list[dict[str, Any]]] = st.session_state.setdefault("readings", {})
     key = (run.id, match["number"])
@@ -142,7 +141,7 @@ def _readings(
 
 
 def _open_inspection(services: Services) -> str | None:
-    """The inspection that this page waits for."""
+    """The id of the pending inspection, or None."""
     run_id = st.session_state.get("open_inspection")
     if run_id is None:
         return None

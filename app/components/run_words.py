@@ -1,8 +1,8 @@
-"""A run's name and note, to be read and changed.
+"""Fields for a run's name and note.
 
-Only what a person types is written. Several people may look at the same run, so on every other rerun the fields follow
-the store: comparing the two, and writing where they differ, would undo what somebody else has just written. The browser
-leaves a field alone while it is being typed into.
+A field is written to the store only after somebody typed in it. Several people may look at the same run, so at every
+other rerun the fields follow the store: writing each difference would undo a change of somebody else. The browser does
+not change a field while somebody types in it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.runs.records import RunRecord
 
 
 def run_words(services: Services, run: RunRecord) -> None:
-    """The two fields, and why something could not be written."""
+    """The two fields, and the error of the last write."""
     name, note = f"name_{run.id}", f"note_{run.id}"
     _follow(name, run.name)
     _follow(note, run.note)
@@ -31,7 +31,7 @@ def run_words(services: Services, run: RunRecord) -> None:
             max_chars=LONGEST_NAME,
             key=name,
             placeholder=question(run, 60),
-            help="What the run is called in the list and in comparisons; without one, it is called by its question.",
+            help="The run's name in lists and comparisons. Without a name, its question is shown.",
             on_change=_write,
             args=(name, lambda text: services.store.rename(run.id, text)),
         )
@@ -42,7 +42,7 @@ def run_words(services: Services, run: RunRecord) -> None:
             key=note,
             height=68,
             placeholder="what it is for, what it showed",
-            help="For you and for who works with you; it is searched, and it goes along when the run is exported.",
+            help="For you and others. The search of this page reads it, and an exported run contains it.",
             on_change=_write,
             args=(note, lambda text: services.store.annotate(run.id, text)),
         )
@@ -52,7 +52,7 @@ def run_words(services: Services, run: RunRecord) -> None:
 
 
 def _follow(key: str, stored: str) -> None:
-    """Show what is stored where it has changed since it was last shown; what was refused stays to be mended."""
+    """Show the stored text if it has changed since it was last shown; a refused text stays in the field."""
     if key not in st.session_state or st.session_state.get(_shown(key)) != stored:
         st.session_state[key] = stored
         st.session_state.pop(_refusal(key), None)
@@ -66,7 +66,7 @@ def _write(key: str, write: Callable[[str], None]) -> None:
         st.session_state[_refusal(key)] = error.sentence
         return
     st.session_state.pop(_refusal(key), None)
-    # What is stored may be tidier than what was typed, and is shown even where it is what was stored before.
+    # The store may tidy the text; the field then shows the stored one, even if it is the same as before.
     st.session_state.pop(_shown(key), None)
 
 

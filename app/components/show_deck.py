@@ -1,12 +1,12 @@
-"""A deck shown over the whole page: the very file that is exported, in a sandboxed frame.
+"""A deck shown over the whole page: the exported file, in a sandboxed frame.
 
-    page        the file without its figures, and the figure of the screen that one begins at
-    browser     shows it; one goes on to screen 4, whose figure is not there yet: "wanted": 4
-    page        the figure of screen 4                                          (only this fragment runs)
+    page        sends the file without its figures, and the figure of the first screen
+    browser     shows it; the speaker goes to screen 4, whose figure is missing: "wanted": 4
+    page        sends the figure of screen 4                                    (only this fragment runs)
 
-The frame tells the page which screen one is at, and the browser side writes it into the address without running the
-page again, so a reload comes back to it. A deck of a hundred figures of 2 MB is thus never sent as a whole; the browser
-keeps what it has, and asks for the next figure while one is looked at.
+The browser writes the current screen into the address without running the page again, so a reload comes back to it. A
+deck of a hundred figures of 2 MB is never sent as a whole: the browser keeps figures, and requests the next one while
+the speaker shows one.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _VIEW = st.components.v2.component(
     "relens.show_deck", html=HTML, css=(_ASSETS / "show_deck.css").read_text(encoding="utf-8"), js=SCRIPT
 )
 _KEY = "show_deck"
-#: That the browser is to be sent the file, and not only a figure.
+#: In the session: whether the next run sends the whole file, and not only a figure.
 _WHOLE = "show_deck_whole"
 
 
 def show_deck(services: Services, cards: Sequence[Card], deck: str, number: int, address: str) -> None:
-    """Show the deck from screen `number` (from 1) on; whoever leaves it is shown the page without `address`."""
+    """Show the deck from screen `number` (from 1) on. address: the parameter of the screen, removed on leaving."""
     st.session_state[_WHOLE] = True
     plain = [replace(card, preview=None) for card in cards]
     first = min(max(number, 1), max(len(cards), 1))
@@ -76,7 +76,7 @@ def _deck(services: Services, cards: Sequence[Card], deck: str, first: int, addr
 
 
 def _requested(first: int) -> int:
-    """The screen whose figure the browser asks for."""
+    """The screen whose figure the browser requests."""
     held = st.session_state.get(_KEY)
     requested = held.get("wanted") if isinstance(held, Mapping) else None
     number = requested.get("number") if isinstance(requested, Mapping) else first

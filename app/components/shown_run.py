@@ -1,7 +1,7 @@
-"""Which run the Workbench shows: the one in the address of the page.
+"""The run that the Workbench shows: the one in the address of the page.
 
-A reload in mid-run therefore comes back to it, and so does whoever is sent the address. Where the address names a run
-and no query, the run's own query is put into the fields.
+So a reload in mid-run comes back to it, and the address can be sent to others. An address with a run and no query puts
+the run's own query into the fields.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.runs.specification import SearchSpecification
 
 
 def shown_run(services: Services) -> RunRecord | None:
-    """The run that the address names, or None."""
+    """The run in the address, or None."""
     run = addressed_search(services)
     if run is None:
         return None

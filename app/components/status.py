@@ -1,4 +1,4 @@
-"""How the machinery is: worker, model, device, queue. One line, on every page."""
+"""The state of worker, model, device and queue: one line, on every page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOOK_EVERY = 2.0
 
 
 def status_html(state: WorkerState | None, worker: WorkerRecord | None, queue: QueueState) -> str:
-    """The line as HTML; what the worker reports of itself is escaped."""
+    """The line as HTML; the worker's reports are escaped."""
     hue, words = _condition(state, worker)
     pieces = [f'<span><i class="relens-dot" style="--hue:{hue}"></i>{as_html(words)}</span>']
     if worker is not None and worker.alive:
@@ -34,8 +34,8 @@ def status_html(state: WorkerState | None, worker: WorkerRecord | None, queue: Q
 
 
 def status_line(services: Services) -> None:
-    """The line, kept fresh; looking at it is what starts a dead worker again."""
-    # Alone in a container: what the browser may lose of a fragment (see `ticker`) then moves nothing else of the page.
+    """The line, drawn anew every few seconds; each drawing starts a dead worker again."""
+    # Alone in a container: if the browser loses a part of the fragment (see `ticker`), the rest of the page stays.
     with st.container():
         st.fragment(_status_line, key="status_line")(services)
 
@@ -56,7 +56,7 @@ def _status_line(services: Services) -> None:
 
 def _condition(state: WorkerState | None, worker: WorkerRecord | None) -> tuple[str, str]:
     if state is not None and state.trouble:
-        return RED, state.trouble  # a full disk, say: what the worker last reported is old
+        return RED, state.trouble  # for example a full disk: the worker's last report is old
     if worker is not None and worker.alive:
         words = {"running": "Working", "idle": "Ready", "starting": "Starting"}.get(worker.state, worker.state)
         return (BLUE if worker.state == "running" else ORANGE if worker.state == "starting" else GREEN), words

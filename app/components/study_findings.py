@@ -1,4 +1,4 @@
-"""What a study has found: sentences first, then figures, then tables; and the files one can take away."""
+"""The findings of a study: sentences first, then figures, then tables; and their files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FIRST = 2
 
 @dataclass(frozen=True, eq=False)
 class StudyFound:
-    """What the rows of a run say, and what the page makes of it."""
+    """The findings of a run's rows, with the page's figures and tables."""
 
     run_id: str
     findings: Findings
@@ -47,7 +47,7 @@ class StudyFound:
 
 
 def remembered_findings(view: StudyView, study: Study, found: RunRows, switches: tuple[bool, ...]) -> StudyFound:
-    """What these rows say, made once for all who look at them with the switches of the view standing so.
+    """The findings of these rows, made once for all sessions with the same switches of the view.
 
     No verdict as long as no unit is done. Raises the errors of the engine.
     """
@@ -142,7 +142,7 @@ def downloads(
 
     found: None where the rows are not all here; then there is no report, and the files have the first rows.
     """
-    # Looked up now: when a file is asked for, there is no session to look in.
+    # Looked up now: a file is made outside any session.
     mask = view.mask(specification.study)
     hidden = "" if mask is None else " Words are masked in it, as on this page."
     which = f"The first {MOST_ROWS:,} rows of this run" if rows.is_cut else "All rows of this run so far"
@@ -157,7 +157,7 @@ def downloads(
                 on_click="ignore",
                 key="study_report",
                 icon=":material/description:",
-                help="One HTML file with everything on this page: what was asked, what was found, and how to repeat it."
+                help="One HTML file with everything on this page: settings, findings, and how to repeat the study."
                 + hidden,
             )
         for format, label, mime in _FILES:
@@ -170,7 +170,7 @@ def downloads(
                 on_click="ignore",
                 key=f"study_file_{format}",
                 icon=":material/download:",
-                help=f"{which}, as they were told, as {label}.{hidden}",
+                help=f"{which}, as {label}.{hidden}",
             )
         repeat = st.popover("Repeat elsewhere", icon=":material/code:", key="study_repeat_elsewhere", on_change="rerun")
         if repeat.open:
@@ -188,5 +188,5 @@ def downloads(
             default="SVG",
             required=True,
             key="study_pictures",
-            help="What the camera above a figure saves: a drawing that can be enlarged, or pixels.",
+            help="The format of the camera button above a figure. SVG stays sharp at any size; PNG is made of pixels.",
         )

@@ -1,8 +1,7 @@
-"""What is asked: a preset, the study's own settings, the model.
+"""The form of a study: a preset, the study's own settings, the model.
 
-A widget keeps what it holds as long as it is on the page, whatever first value it is given. So when another preset is
-chosen, the page is drawn once without the settings, and then again with new ones: the browser and the server have both
-forgotten the old ones by then.
+A widget on the page keeps its value and ignores a new first value. So after the choice of another preset the page is
+drawn once without the settings, which makes browser and server forget the old ones, and then again with the new ones.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.messages import show_error, show_no_model
+from app.components.query_form import MODEL_HELP
 from app.components.ticker import ticker
 from app.services import Services, study_check
 from app.studies.view import StudyView
@@ -20,7 +20,7 @@ from engine.runs.specification import StudySpecification
 from engine.studies.catalogue import presets, study_class
 from engine.studies.study import Study
 
-#: The choice of the settings that the run on the page has.
+#: The choice of the settings of the run on the page.
 OF_RUN = "As in the run below"
 
 _AGAIN = "study_settings_again"
@@ -32,9 +32,9 @@ _LOOK_AGAIN = 0.5
 def study_form(
     services: Services, view: StudyView, models: list[str], shown: RunRecord | None
 ) -> tuple[StudySpecification | None, DeltaGenerator]:
-    """Draw it; returns what would be run, and a place beside the model for what can be done with it.
+    """Draw it; returns the specification, and a place next to the model for buttons.
 
-    None where that has no meaning (which is said) or is not known yet.
+    The specification is None where the settings have an error, which is shown, or are not checked yet.
     """
     offered = dict(presets(view.kind)) or {"Default": study_class(view.kind)()}
     of_run = _of_run(view, shown)
@@ -58,7 +58,7 @@ def study_form(
     if st.session_state.pop(_AGAIN, False):
         ticker(0.05, key="study_settings")
         return None, aside
-    # Open while there is nothing else to see; under another key, so that it closes when there is.
+    # Open before the first run; another key closes it when there is one.
     key = f"study_settings_{view.kind}_{'before' if shown is None else 'beside'}_run"
     with st.expander("Settings", expanded=shown is None, icon=":material/tune:", key=key):
         try:
@@ -68,7 +68,7 @@ def study_form(
             show_error(error)
             return None, aside
         if checked is None:
-            st.caption("The settings are still being checked, because the server is busy; this page looks again.")
+            st.caption("The server is busy and still checks the settings. This page looks again by itself.")
             ticker(_LOOK_AGAIN, key="study_settings")
             return None, aside
         if extent := view.extent(study, checked):
@@ -76,7 +76,7 @@ def study_form(
     if study_class(view.kind).needs_model and not model:
         show_no_model()
         return None, aside
-    # A study without a language model is listed under what it asks, which its own settings name.
+    # A study without a language model is listed under its own model, which is a setting.
     return StudySpecification(model or view.own_model(study), study), aside
 
 
@@ -85,7 +85,7 @@ def _settings_again() -> None:
 
 
 def _model(view: StudyView, models: list[str], shown: RunRecord | None) -> str:
-    """The model that is chosen, "" where there is none to choose."""
+    """The chosen model; "" where there is none to choose."""
     names = list(models)
     if shown is not None and shown.model not in names:
         names.append(shown.model)
@@ -96,14 +96,13 @@ def _model(view: StudyView, models: list[str], shown: RunRecord | None) -> str:
         key=f"study_model_{view.kind}",
         accept_new_options=True,
         width=240,
-        help="Who is asked. Another model gives another answer. Type a name from the model hub or a folder on the "
-        "server, where the operator allows it.",
+        help=MODEL_HELP,
     )
     return chosen or next(iter(names), "")
 
 
 def _of_run(view: StudyView, shown: RunRecord | None) -> Study | None:
-    """The study of the run on the page; None where there is none, or where it is no longer understood."""
+    """The study of the run on the page; None without a run, or for a specification of another version."""
     if shown is None:
         return None
     try:

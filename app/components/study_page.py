@@ -1,7 +1,7 @@
-"""The page of a study, the same for all of them: what it is, what is asked, the run, and what it found.
+"""The page of a study, the same for all: introduction, settings, run, findings.
 
-What differs from one study to the next is its view (`app.studies.view`). The run is in the page's address, so a reload
-comes back to it, and so does whoever is sent the link.
+Studies differ by their views (`app.studies.view`). The run is in the page's address, so a reload comes back to it, and
+the link can be sent to others.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _run_button(services: Services, specification: StudySpecification | None, sh
             shortcut="Ctrl+Enter",
             disabled=specification is None,
             key="study_run_button",
-            help="Carry the study out with these settings. What is found appears below, piece by piece.",
+            help="Carry the study out with these settings. Findings appear below, piece by piece.",
         )
         and specification is not None
     ):

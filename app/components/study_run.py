@@ -1,8 +1,8 @@
-"""A study's run on the page: followed while it lives, with what it has found so far.
+"""A study's run on the page: its progress and its findings so far.
 
-A fragment, alone in its container, that looks again by itself while there is something to wait for. Rows and findings
-are shared by all who look at the run (`app.run_rows`). Findings take longer than a look, so they are made anew only
-when there are new rows, and the longer it takes the more rarely.
+A fragment, alone in its container, that looks again by itself while something is pending. All sessions share rows and
+findings (`app.run_rows`). Findings take longer than a look, so they are made anew only when there are new rows: the
+longer it takes, the more rarely.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _EAGER_FOR_SECONDS = 10.0
 
 
 def begin_study(services: Services, submit: Callable[[], str]) -> None:
-    """Put a study into the queue by `submit`, see to a worker and show its run; or say why that cannot be."""
+    """Put a study into the queue by `submit`, ensure a worker, and show its run; or show the error."""
     try:
         run_id = submit()
     except RelensError as error:
@@ -54,10 +54,10 @@ def begin_study(services: Services, submit: Callable[[], str]) -> None:
 
 
 def study_run(services: Services, view: StudyView, shown: RunRecord | None) -> None:
-    """Show the run, or what would be here."""
+    """Show the run, or a caption in its place."""
     with st.container():
         if shown is None:
-            st.caption("Press Run. A study works piece by piece: you can stop it, go on later, and read what is done.")
+            st.caption("Press Run. A study works piece by piece: you can stop it, resume it, and read finished pieces.")
         else:
             st.fragment(_study_run, key=f"study_run_{view.kind}")(services, view, shown.id, shown.is_live)
 
@@ -73,7 +73,7 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
         specification = StudySpecification.from_json(run.specification)
     except RelensError as error:
         show_error(error)
-        ticker(_CALM, key="study_looking")  # a store that is too busy to answer now may do so then
+        ticker(_CALM, key="study_looking")  # a busy store may answer then
         return
     st.divider()
     waits = False
@@ -92,7 +92,7 @@ def _study_run(services: Services, view: StudyView, run_id: str, was_live: bool)
 def _findings(
     services: Services, view: StudyView, run: RunRecord, specification: StudySpecification, run_rows: RunRows
 ) -> bool:
-    """What the rows say; whether something beside it waits for an answer of the worker."""
+    """Show the findings; returns whether a detail waits for the worker."""
     if not run_rows.is_read:
         st.info(as_markdown(run_rows.reading_sentence()), icon=":material/hourglass_top:")
         return False
@@ -125,7 +125,7 @@ def _pace(run: RunRecord, run_rows: RunRows) -> float | None:
 def _status(run: RunRecord, run_rows: RunRows, position: int | None, mask: Masker | None) -> None:
     headline = narrative.status_headline(run, position)
     units, work = study_narrative.units_sentence(run), study_narrative.work_sentence(run, run_rows.rows)
-    if mask is not None:  # a unit may be called after what is searched for
+    if mask is not None:  # a unit's name may contain the word searched for
         units = mask(units)
     if run.is_live:
         detail = " · ".join(part for part in (units, work) if part)
@@ -147,7 +147,7 @@ def _status(run: RunRecord, run_rows: RunRows, position: int | None, mask: Maske
 
 
 def _buttons(services: Services, run: RunRecord) -> None:
-    """Stop while it lives; afterwards Resume, where it is not done, and Repeat."""
+    """Stop for a live run; then Repeat, and Resume if it is not done."""
     with st.container(horizontal=True, gap="small"):
         if run.is_live:
             if st.button(
@@ -155,7 +155,7 @@ def _buttons(services: Services, run: RunRecord) -> None:
                 icon=":material/stop:",
                 disabled=run.stop_requested,
                 key="study_stop_button",
-                help="End the run; what it has done stays, and it can be resumed. On the keyboard: Esc, outside fields "
+                help="End the run; finished pieces stay, and it can be resumed. On the keyboard: Esc, outside fields "
                 "and menus.",
             ):
                 _act(lambda: services.store.request_stop(run.id))
@@ -165,14 +165,14 @@ def _buttons(services: Services, run: RunRecord) -> None:
             type="primary",
             icon=":material/resume:",
             key="study_resume_button",
-            help="Go on with this run; the pieces that are done are not done again.",
+            help="Continue this run; finished pieces are not repeated.",
         ):
             _resume(services, run)
         if st.button(
             "Repeat",
             icon=":material/replay:",
             key="study_repeat_button",
-            help="Run the same study again from the start, as a run of its own.",
+            help="Run the same study again from the start, as a new run.",
         ):
             begin_study(services, lambda: services.store.repeat(run.id, session_name()))
 
@@ -181,7 +181,7 @@ def _resume(services: Services, run: RunRecord) -> None:
     try:
         services.store.resume(run.id)
     except RelensError as error:
-        show_error(error)  # drawing the page anew would take it away again
+        show_error(error)  # no rerun: it would remove the error
         return
     services.ensure_worker()
     st.rerun()

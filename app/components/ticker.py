@@ -1,12 +1,12 @@
-"""A clock in the browser that makes the fragment it stands in run again.
+"""A clock in the browser that runs the fragment around it again.
 
-`st.fragment(run_every=...)` would do, but for two things: its interval is fixed when the whole page runs, and it ticks
-whatever goes on, so that a busy server gets further and further behind. (Every fragment stands alone in a container: in
-Streamlit, what is missing of a fragment moves up what stands below it.)
+`st.fragment(run_every=...)` has two faults: its interval is fixed when the whole page runs, and it ticks without regard
+to the server, so a busy server gets further and further behind. (Every fragment stands alone in a container: in
+Streamlit, a missing part of a fragment moves the elements below it up.)
 
-This clock is an element like any other: each run of the fragment says when the next look is due, or that none is. It
-waits while the page is being drawn, and since the browser sends only one of two looks that fall together, it asks again
-by itself after a while.
+This clock is an element like any other: each run of the fragment sets the time of the next look, or none. It waits
+while the page is being drawn. The browser sends only one of two looks at the same time, so the clock ticks again by
+itself after a while.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _TICKER = st.components.v2.component("relens.ticker", js=SCRIPT)
 
 
 def ticker(seconds: float | None, *, key: str) -> None:
-    """Run the fragment around this call again in `seconds`; None: not any more."""
+    """Run the fragment around this call again in `seconds`; None: no more."""
     looks = st.session_state[f"{key}_looks"] = st.session_state.get(f"{key}_looks", 0) + 1
-    # The count makes each run's data new, so that the browser winds the clock up again.
+    # The count makes each run's data new, so that the browser sets the clock again.
     _TICKER(
         key=key,
         data={"milliseconds": round(1000 * seconds) if seconds else 0, "looks": looks},

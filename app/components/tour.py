@@ -1,8 +1,8 @@
 """The tour on Start: a card with words on the left, a small picture or a live example on the right.
 
-Where one is in the tour is in the page's address and in the session, so that a link opens a step, and who comes back
-from a page that the tour opened goes on where they left. That it was closed is kept in a cookie that ends with the
-browser: a reload does not begin it again.
+The current step is in the page's address and in the session, so a link opens a step, and a reader who returns from a
+page of the tour finds the next step. A cookie, until the browser closes, marks the tour as closed: a reload does not
+begin it again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.answers import Answer
 from app.components.automaton_view import automaton_view
 from app.components.explanation import explanation
 from app.components.frame import ASSETS
-from app.components.run_panel import mass_html
+from app.components.run_panel import BAR_KEY, mass_html
 from app.components.ticker import ticker
 from app.components.verdict import verdict
 from app.form import DEFAULT_MODEL, Form
@@ -29,7 +29,7 @@ from app.tour import ASK, AUTOMATA, PATTERN, RUN, STEPS, TOUR, TYPE, step_number
 from engine.errors import QueryError, RelensError
 
 _REACHED, _CLOSED = "tour_reached", "tour_closed"
-#: The field of the live example, and what it held when it was last drawn.
+#: The field of the live example, and its last text.
 _PATTERN, _WRITTEN = "tour_pattern", "tour_written"
 _COOKIE, _SEEN = "relens_tour", "seen"
 _TYPING_PAUSE = "250ms"
@@ -59,12 +59,12 @@ def idea(*, key: str) -> None:
 
 
 def tour_is_open() -> bool:
-    """Whether the tour is to be shown now: asked for by the address, begun, or never seen."""
+    """Whether the tour is on the page: in the address, begun, or never seen."""
     return _number() is not None
 
 
 def tour(services: Services) -> None:
-    """Show the step where one is, or, where the tour was closed, nothing."""
+    """Show the current step; nothing if the tour was closed."""
     number = _number()
     if number is None:
         _REMEMBER(key="tour_seen", height="content")
@@ -96,7 +96,7 @@ def _close() -> None:
 
 def _tour(services: Services) -> None:
     number = _number()
-    if number is None:  # closed: the page around it becomes another
+    if number is None:  # closed: the page around it changes
         st.rerun()
     step = STEPS[number - 1]
     with st.container(border=True, key="tour"):
@@ -150,7 +150,7 @@ def _tour(services: Services) -> None:
 
 
 def _picture(services: Services, picture: str) -> str:
-    """Draw it; returns the pattern of the live example."""
+    """Draw the picture of a step; returns the pattern of the live example."""
     if picture == ASK:
         idea(key="tour_idea")
     elif picture in (TYPE, AUTOMATA):
@@ -163,7 +163,7 @@ def _picture(services: Services, picture: str) -> str:
 
 
 def _live(services: Services, picture: str) -> str:
-    """A field that says at once what a pattern asks, or the two automata of what was written there."""
+    """A field with a live explanation of its pattern, or the two automata of that pattern."""
     kept = str(st.session_state.get(_WRITTEN, PATTERN))
     if picture == TYPE:
         kept = st.text_input(
@@ -175,7 +175,7 @@ def _live(services: Services, picture: str) -> str:
             placeholder=PATTERN,
             help="A regular expression to play with; nothing is run.",
         )
-        # Kept under a name of its own: what a field holds is forgotten on steps that do not draw it.
+        # Kept under a name of its own: Streamlit forgets the field's value on steps that do not draw it.
         st.session_state[_WRITTEN] = kept
     form = Form(pattern=kept)
     answer, problem = _preview(services, form)
@@ -196,7 +196,7 @@ def _live(services: Services, picture: str) -> str:
                 height=height,
             )
     elif problem is not None:
-        st.caption("What you wrote has no automaton yet. Go back a step and mend it.")
+        st.caption("Your pattern has a mistake, so it has no automaton. Go back a step and correct it.")
     pending = bool(form.pattern) and problem is None and answer.value is None
     ticker(_LOOK_AGAIN if pending else None, key="tour_looking")
     return kept
@@ -213,13 +213,13 @@ def _preview(services: Services, form: Form) -> tuple[Answer[Drawn], RelensError
 
 
 def _bar() -> None:
-    """How the bar over the matches is read. A legend: its lengths stand for no run."""
+    """The legend of the bar over the matches; its lengths are of no run."""
     st.html(
         mass_html(
-            "How to read the bar over the matches: all of it is everything that the model could write here.",
+            "The bar over the matches: its full length is everything that the model could write here.",
             0.35,
             0.6,
-            "solid: found so far · hatched: not looked at yet · empty: certainly no match",
+            BAR_KEY,
         )
         + '<p class="relens-lead small" style="margin-top:1rem">Afterwards: the shares as a chart, the table as CSV or '
         "JSON, a link that restores the query, and the same in Python and for a terminal.</p>"

@@ -1,4 +1,4 @@
-"""What is to be said of the question in the fields: an error with its place, or how many strings it has."""
+"""The verdict on the query in the fields: an error with its place, or the number of its strings."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def verdict(form: Form, answer: Answer[Drawn], problem: RelensError | None) -> N
 
 
 def complaint(problem: RelensError) -> None:
-    """An error, and where it is in its expression."""
+    """An error, and its place in the expression."""
     show_error(problem)
     if isinstance(problem, RegexError) and problem.position is not None:
         st.code(caret_excerpt(problem.source, problem.position), language=None)
 
 
 def verdict_html(preview: Preview, prefix: str) -> str:
-    """How many strings the query has, and a few of them without the prefix where that is plain; all text escaped."""
+    """The number of strings of the query, and a few of them, without a literal prefix; all text escaped."""
     noun = "string" if preview.strings == "1" else "strings"
     pieces = [f"<span><b>{as_html(preview.strings[:1].upper() + preview.strings[1:])} {noun}</b></span>"]
     given = literal(prefix) or ""
@@ -57,7 +57,7 @@ def verdict_html(preview: Preview, prefix: str) -> str:
 
 
 def literal(expression: str) -> str | None:
-    """The one string that an expression without any operator stands for; None where there is an operator."""
+    """The one string of an expression without operators; None where there is an operator."""
     plain = re.sub(r"\\([^\w\s])", "", expression)
     if any(character in ".^$*+?{}[]()|\\" for character in plain):
         return None

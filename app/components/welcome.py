@@ -1,4 +1,4 @@
-"""The first screen: what this is, in plain words and one picture."""
+"""The first screen: Relens in plain words and one picture."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def welcome() -> None:
     with words:
         st.html(
             f'<h1 class="relens-title">{_TITLE}</h1>'
-            f'<p class="relens-lead">{_LEAD} What is not shown is less likely than what is. Or it tells how '
-            "probability is shared among answers, exactly or by a sample.</p>"
+            f'<p class="relens-lead">{_LEAD} Whatever is not shown is less likely. Relens also shows how probability '
+            "is shared among answers, exactly or by a sample.</p>"
             '<p class="relens-lead small">Use it to see what a model has memorized, what it knows, what it believes '
             "about people, and how likely it is ever to say something.</p>"
         )
@@ -44,7 +44,7 @@ def welcome() -> None:
                 icon=":material/tour:",
                 key="tour_button",
                 on_click=open_tour,
-                help="Five short steps: what a pattern asks, typing, automata, running, and where to go from there.",
+                help="Five short steps: asking with a pattern, typing, automata, running, and the other pages.",
             )
     with picture:
         idea(key="idea")

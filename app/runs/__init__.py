@@ -1,4 +1,1 @@
-"""Runs as a person comes back to them: how they are described, listed and reached.
-
-It uses the store's records and no widgets.
-"""
+"""Runs for a person who returns to them: descriptions, lists, addresses; without widgets."""

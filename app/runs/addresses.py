@@ -1,13 +1,12 @@
-"""Where a run is opened: the page of its variety, and what its address says.
+"""The address of a run: the page of its variety, with parameters.
 
     a search                     workbench?run=4f3a...
     a study with a page          bias?run=4f3a...
     encodings of a text          tokens?run=4f3a...&tokens_text=The+cat&...
-    what the model samples       tokens?samples=4f3a...&...
-    what a decoder can take      automata?run=4f3a...&lesson=The+%28cat%7Cdog%29&...
+    samples of the model         tokens?samples=4f3a...&...
+    a decoder's choices          automata?run=4f3a...&lesson=The+%28cat%7Cdog%29&...
 
-Most pages take their settings from the run. Those of the lessons show a run beside what their fields hold, so their
-address fills the fields in as well.
+Most pages take their settings from the run. Pages of lessons have fields of their own, which the address fills in.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from engine.studies.study import Study
 
 @dataclass(frozen=True)
 class Address:
-    """page: as it is called in the address, such as "workbench". parameters: those behind it, which name the run."""
+    """page: its name in the address, such as "workbench". parameters: those after it, with the run."""
 
     page: str
     parameters: dict[str, str]
 
 
 def address_of(run: RunRecord) -> Address | None:
-    """Where the run is shown; None where no page does."""
+    """The address of the run; None for a run without a page."""
     if run.kind == SearchSpecification.kind:
         return Address("workbench", {links.RUN: run.id})
     if run.kind != StudySpecification.kind:
@@ -73,6 +72,6 @@ def _lesson_address(run: RunRecord, study: Study) -> Address | None:
 
 
 def _is_of_the_lesson(study: DecoderStudy) -> bool:
-    """Whether the fields of the page can hold what was asked; from a terminal other things can be asked too."""
+    """Whether the fields of the page can hold these settings; a terminal allows others too."""
     top_k = study.decoding.top_k
     return top_k is not None and study == DecoderStudy(study.pattern, edits=study.edits, decoding=Decoding(top_k=top_k))

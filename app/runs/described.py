@@ -1,13 +1,12 @@
-"""A run told in a line: its name or what it asked, of what kind it is, how long it took, and where it is opened.
+"""A run in a line: its name or its question, its variety, its time.
 
     {"kind": "search", "query": {"prefix": "The", "pattern": " (cat|dog)"}, ...}      The| (cat|dog)
     {"kind": "study", "study": {"kind": "bias", "draws": 12}}                         Bias (draws 12)
 
-The bar stands where the prefix ends and the pattern begins, as on the command line. Everything is plain text; whoever
-shows it escapes it for its place.
+The bar is between prefix and pattern. Everything is plain text; the caller escapes it for its place.
 
-A line shows some ninety characters of what may be a megabyte. So a text is cut first, and what is done sign by sign
-(making blanks visible, masking words) is done to the rest.
+A line shows some ninety characters of a text that may have a megabyte. So the text is cut first; blanks are made
+visible and words masked only in the rest.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from engine.runs.records import RunRecord
 from engine.runs.specification import SearchSpecification, StudySpecification
 from engine.studies.catalogue import STUDIES, study_class
 
-#: What the varieties of runs are called.
+#: Names of searches and statuses for people.
 SEARCHES = {"shortest_path": "Best first", "sampling": "Sample", "distribution": "Distribution"}
 STATUSES = {
     "queued": "Waiting",
@@ -37,26 +36,26 @@ STATUSES = {
     "interrupted": "Interrupted",
 }
 
-#: A line of a list has so many characters.
+#: Characters of a line in a list. Then: settings shown, characters of one, and items of a list in one.
 LONGEST_LINE = 90
 _MOST_SETTINGS = 3
 _LONGEST_SETTING, _MOST_PARTS = 40, 4
-#: Of a setting so many characters are read: a word to be masked that begins in what is shown may end beyond it.
+#: Characters read of a setting: a masked word may begin in the shown part and end beyond it.
 _READ_OF_SETTING = 5 * _LONGEST_SETTING
 
 
 def variety_names() -> dict[str, str]:
-    """Every variety of run and what it is called: the searches, and the studies by their titles."""
+    """The names of all varieties of runs: the searches, and the studies by their titles."""
     return SEARCHES | {kind: study_class(kind).title for kind in STUDIES}
 
 
 def variety_name(run: RunRecord | ListedRun) -> str:
-    """What the run's variety is called."""
+    """The name of the run's variety."""
     return variety_names().get(run.variety, run.kind.capitalize())
 
 
 def title(run: RunRecord, longest: int = LONGEST_LINE) -> str:
-    """The run's name or, where it has none, what it asked; in one line of at most `longest` characters."""
+    """The run's name or, without a name, its question; in one line of at most `longest` characters."""
     return named(run, longest) or question(run, longest)
 
 
@@ -66,15 +65,15 @@ def named(run: RunRecord | ListedRun, longest: int = LONGEST_LINE) -> str:
 
 
 def question(run: RunRecord, longest: int = LONGEST_LINE) -> str:
-    """What was asked, in one line of at most `longest` characters. Words that a study masks are masked."""
+    """The run's question in one line of at most `longest` characters, with a study's masked words masked."""
     return question_of(run, run.specification, longest)
 
 
 def question_of(run: RunRecord | ListedRun, specification: Mapping[str, Any], longest: int = LONGEST_LINE) -> str:
-    """The same of a run whose specification was read by itself."""
+    """The same for a run with its specification read separately."""
     if run.kind == SearchSpecification.kind:
         query = specification.get("query", {})
-        # One character more than there is room for says that something is missing.
+        # One character more than there is room for: `_line` then marks the cut.
         prefix, pattern = (str(query.get(part, ""))[: longest + 1] for part in ("prefix", "pattern"))
         return _line(f"{prefix}|{pattern}" if prefix else pattern, longest)
     if run.kind == StudySpecification.kind:
@@ -83,7 +82,7 @@ def question_of(run: RunRecord | ListedRun, specification: Mapping[str, Any], lo
 
 
 def seconds_spent(run: RunRecord | ListedRun) -> float | None:
-    """How long the run has worked, in seconds; None where it has not begun."""
+    """The run's working time in seconds; None before it has begun."""
     if "seconds_total" in run.progress:
         return float(run.progress["seconds_total"])
     if run.started is None or run.ended is None:
@@ -92,13 +91,13 @@ def seconds_spent(run: RunRecord | ListedRun) -> float | None:
 
 
 def spent_text(run: RunRecord | ListedRun) -> str:
-    """The same in words, "" where it has not begun."""
+    """The same in words; "" before it has begun."""
     seconds = seconds_spent(run)
     return "" if seconds is None else duration_text(seconds)
 
 
 def _line(text: str, longest: int) -> str:
-    """`text` in one line, cut before its signs are looked at."""
+    """`text` in one line, cut before its blanks are made visible."""
     return visible(shortened(text, longest), spaces=False)
 
 
@@ -111,7 +110,7 @@ def _study_question(run: RunRecord | ListedRun, specification: Mapping[str, Any]
     excerpts = {name: _beginning(settings[name]) for name in list(settings)[:_MOST_SETTINGS]}
     view = study_views().get(run.variety)
     if isinstance(view, MaskedView):
-        # Whatever this reader chose to see on the study's own page: a line of a list is shown to others too.
+        # Masked whatever this reader chose on the study's own page: all readers see the lines of a list.
         (excerpts,) = view.masker(study).rows([excerpts])
     shown = ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in excerpts.items())
     more = f", {len(settings) - len(excerpts)} more" if len(settings) > len(excerpts) else ""
@@ -119,7 +118,7 @@ def _study_question(run: RunRecord | ListedRun, specification: Mapping[str, Any]
 
 
 def _beginning(value: Any) -> Any:
-    """As much of a setting as is read; a list of other things than texts and numbers as how many there are."""
+    """The part of a setting that is read; of a list with other items than texts and numbers, their count."""
     if isinstance(value, str):
         return value[:_READ_OF_SETTING]
     if isinstance(value, Mapping):

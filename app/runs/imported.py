@@ -1,8 +1,8 @@
-"""Runs from elsewhere, whose rows may be anything that their file said.
+"""Imported runs, whose rows may be anything that their file contains.
 
-What a page makes of rows relies on their being such as our own studies write. Of an imported run nobody knows that: its
-file is checked, but a figure may still want a field that is not there. Such a run says so in a sentence, instead of
-breaking its page; where a run of our own does not fit, that is a mistake of ours and stays loud.
+Pages rely on rows in the form that our own studies write. The file of an imported run is checked, but a figure may
+still need a missing field. Then the page shows a sentence instead of breaking; the same in a run of our own is a bug
+and is raised.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 
 _UNFIT = (
-    "The rows of this imported run do not fit the study that they are said to be of, so what they say cannot be shown; "
-    "repeat the run to see its findings."
+    "The rows of this imported run do not fit the study, so its findings cannot be shown. Repeat the run to see them."
 )
 
 log = logging.getLogger(__name__)
@@ -24,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def made_of(run: RunRecord) -> Iterator[None]:
-    """Around what is made of a run's rows; raises `QueryError` for whatever those of an imported run break."""
+    """Around work with a run's rows: any error from the rows of an imported run becomes a `QueryError`."""
     try:
         yield
     except RelensError:

@@ -1,4 +1,4 @@
-"""The runs that a history lists, as a table; and what a reader asked to see, as filters of the store."""
+"""The runs of the history as a table, and the reader's filters as arguments of the store."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from app.runs.described import STATUSES, spent_text, variety_name
 from app.text import shortened
 from engine.runs.listed_runs import ListedRun
 
-#: What each column tells, for its tooltip.
+#: The tooltip of each column.
 COLUMN_HELP = {
     "★": "Pinned: these runs stay above the others.",
-    "Run": "Its name or, where it has none, what was asked: prefix | pattern of a search, settings of a study.",
+    "Run": "Its name. Without a name: prefix | pattern of a search, or the settings of a study.",
     "Kind": "Best first, sample and distribution are searches; the others are studies.",
-    "Status": "How it ended, or where it stands.",
-    "Asked": "When it was asked for, where it was made.",
-    "Rows": "How many matches, or rows of a study, it has.",
+    "Status": "Waiting, running, or how it ended.",
+    "Created": "When Run was pressed; for an imported run, on the server it comes from.",
+    "Rows": "The number of matches, or of rows of a study.",
     "Time": "How long it has worked.",
 }
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a history shows; empty is everything. varieties, statuses: as the store names them."""
+    """The filters of a history; empty ones show everything. varieties, statuses: the store's names."""
 
     text: str = ""
     varieties: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Filters:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether all runs are shown."""
         return self == Filters()
 
     def store_arguments(self) -> dict[str, Any]:
@@ -54,19 +54,19 @@ class Filters:
         }
 
 
-#: The name of a model may be the path of a folder; of a run that was imported, anything.
+#: A model's name may be the path of a folder, and in an imported run any text.
 _LONGEST_MODEL = 80
 
 
 def runs_table(runs: Sequence[ListedRun], titles: Sequence[str]) -> pd.DataFrame:
-    """One line a run, in the order given. titles: what each is called."""
+    """One line a run, in the order given. titles: a title for each."""
     return pd.DataFrame(
         {
             "★": ["★" if run.pinned else "" for run in runs],
             "Run": [("⤓ " if run.origin is not None else "") + title for run, title in zip(runs, titles, strict=True)],
             "Kind": [variety_name(run) for run in runs],
             "Status": [STATUSES[run.status] for run in runs],
-            "Asked": [datetime.fromtimestamp(run.created, UTC) for run in runs],
+            "Created": [datetime.fromtimestamp(run.created, UTC) for run in runs],
             "Rows": [run.row_count for run in runs],
             "Time": [spent_text(run) for run in runs],
             "Model": [shortened(run.model, _LONGEST_MODEL) for run in runs],
@@ -75,11 +75,11 @@ def runs_table(runs: Sequence[ListedRun], titles: Sequence[str]) -> pd.DataFrame
 
 
 def pages(total: int, a_page: int) -> int:
-    """How many pages that many runs take; one where there is none."""
+    """The number of pages for `total` runs, at least 1."""
     return max(1, math.ceil(total / a_page))
 
 
 def ids_of(text: str, most: int) -> tuple[str, ...]:
-    """The ids of runs in an address, "3f2a91,77b0c4": each once, at most so many, nothing that is no id."""
+    """The ids of runs in an address, "3f2a91,77b0c4": each once, at most `most`, without anything that is no id."""
     parts = (part.strip() for part in text.split(","))
     return tuple(dict.fromkeys(part for part in parts if part.isalnum() and len(part) <= 32))[:most]

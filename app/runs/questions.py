@@ -1,10 +1,10 @@
-"""What runs asked, each in a line, read once for everybody.
+"""The questions of runs, each in a line, read once for all sessions.
 
-    questions.titles(runs)      "Mine", "The| (cat|dog)", ...     a name, or what an unnamed run asked
+    questions.titles(runs)      "Mine", "The| (cat|dog)", ...     a name, or the question of an unnamed run
     questions.titles(runs)      the same; no specification is read a second time
 
-A list of runs is drawn anew every few seconds by everybody who looks at it. What a run asked may be a megabyte, and
-never changes.
+Every session draws its list of runs anew every few seconds. A run's specification may have a megabyte, and never
+changes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Questions:
                 self._lines.move_to_end(run.id)
                 return self._lines[run.id]
         specification = self._store.specification(run.id)
-        if specification is None:  # it was removed meanwhile, and is not in the next list
+        if specification is None:  # removed meanwhile; the next list does not have it
             return variety_name(run)
         line = question_of(run, specification)
         with self._mutex:

@@ -1,11 +1,11 @@
-"""Changes to private parts of Streamlit 1.67: what it does wrong for a server that many people share.
+"""Changes to private parts of Streamlit 1.67, for faults that matter on a server with many users.
 
-    whole_messages   all that the server says of a page reaches the browser
-    known_messages   of what a browser says, only that is done which a page needs
-    known_origins    who may connect is decided without asking another machine
+    whole_messages   all messages of a page reach the browser
+    known_messages   only the messages of a browser that a page needs are handled
+    known_origins    connections are allowed or refused without asking another machine
 
-Private parts change without notice, so each module names what it changes and what it reads (`parts`), and all of it is
-looked for before anything is changed. Each ends where Streamlit has mended the fault; tests say when.
+Private parts change without notice, so each module lists the parts that it changes or reads (`parts`), and all of them
+are checked before any change. A patch can go when Streamlit has fixed its fault; a test fails then.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PATCHES = (whole_messages, known_messages, known_origins)
 
 
 def patch_streamlit() -> None:
-    """Make the changes; once is enough, and more often no harm. Raises `RelensError` where a part is not as known."""
+    """Make the changes; repeating them does no harm. Raises `RelensError` where a part is missing or different."""
     check_parts(part for patch in _PATCHES for part in patch.PARTS)
     for patch in _PATCHES:
         patch.apply()

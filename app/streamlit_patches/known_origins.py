@@ -1,12 +1,11 @@
-"""Changes a private part of Streamlit: who may connect is decided without asking another machine.
+"""Changes a private part of Streamlit: connections are allowed or refused without asking another machine.
 
-A page of another site that opens a connection to this server is refused, unless that site is this machine itself. To
-learn by which address the world knows this machine, Streamlit asks a server of Amazon's, and waits for it up to two
-seconds; nobody is answered meanwhile. So any page in anybody's browser could keep this server deaf, or have it tell
-Amazon that it is there.
+A connection from a page of another site is refused, unless that site is this machine itself. To learn this machine's
+public address, Streamlit asks a server of Amazon's and waits up to two seconds; it answers nobody meanwhile. So any
+page in anybody's browser could block this server, or reveal it to Amazon.
 
-Here the world's address is not known, and a page of that address is refused like every other. Whoever needs it names it
-in `server.corsAllowedOrigins`.
+Here the public address stays unknown, and a page of that address is refused like every other. An operator who needs it
+sets `server.corsAllowedOrigins`.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ PARTS = (Function(_get_external_ip, ()),)
 
 
 def _know_no_external_ip() -> None:
-    """`net_util.get_external_ip` where it is not known."""
+    """`net_util.get_external_ip` without an answer."""
 
 
 def apply() -> None:
-    """Have nobody asked."""
+    """Ask no other machine."""
     net_util.get_external_ip = _know_no_external_ip  # type: ignore[assignment]

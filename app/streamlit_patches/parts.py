@@ -1,9 +1,9 @@
-"""Private parts of Streamlit that are changed or read here, looked for before that is done.
+"""Private parts of Streamlit that are changed or read here, checked at the start.
 
-    Function(ForwardMsgQueue.clear, ("self", "retain_lifecycle_msgs"))    there, and called like this
-    Attribute(AppSession, "_scriptrunner")                            set where an object is made
+    Function(ForwardMsgQueue.clear, ("self", "retain_lifecycle_msgs"))    exists, with these arguments
+    Attribute(AppSession, "_scriptrunner")                            set by the constructor
 
-A method that has gone, or takes its arguments in another order, would otherwise show in the middle of somebody's work.
+Without the check, a missing method or another order of arguments would show in the middle of somebody's work.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from engine.errors import RelensError
 
 @dataclass(frozen=True)
 class Function:
-    """A function or method as Streamlit has it, and the names of the arguments it is called with, in their order."""
+    """A function or method of Streamlit, and the names of the arguments in our call, in order."""
 
     original: Callable[..., Any]
     arguments: tuple[str, ...]
 
     def is_there(self) -> bool:
-        """Whether it takes these arguments first, and needs no others."""
+        """Whether it takes these arguments first and requires no others."""
         parameters = list(inspect.signature(self.original).parameters.values())
         first, others = parameters[: len(self.arguments)], parameters[len(self.arguments) :]
         optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -41,13 +41,13 @@ class Function:
 
 @dataclass(frozen=True)
 class Attribute:
-    """An attribute that an object of the class has from the beginning."""
+    """An attribute of every new object of a class."""
 
     owner: type
     name: str
 
     def is_there(self) -> bool:
-        """Whether the class sets it when it makes an object, or has it itself."""
+        """Whether the constructor sets it, or the class has it."""
         stored = (one.argval for one in dis.get_instructions(self.owner.__init__) if one.opname == "STORE_ATTR")
         return hasattr(self.owner, self.name) or self.name in stored
 
@@ -56,7 +56,7 @@ class Attribute:
 
 
 def check_parts(parts: Iterable[Function | Attribute]) -> None:
-    """Raise `RelensError` with a sentence that names the parts which are not there."""
+    """Raise `RelensError` with the names of missing parts."""
     missing = [str(part) for part in parts if not part.is_there()]
     if missing:
         raise RelensError(

@@ -1,34 +1,33 @@
-"""Changes private parts of Streamlit: what the server says of a page arrives whole, and what is pressed is heard.
+"""Changes private parts of Streamlit: no message of a page to the browser is lost, and no press of a button.
 
-Streamlit loses some of it in three ways, most often where server or browser are busy. The browser then shows a field
-that is suddenly empty, or a run that seems to go on for ever, or Stop does nothing.
+Streamlit loses some in three ways, mostly on a busy server or in a busy browser. Then a field is suddenly empty, a run
+seems to go on for ever, or Stop does nothing.
 
-A fragment that begins again makes Streamlit throw away what is still on its way to the browser of that fragment's last
-drawing, which is about to be replaced. But where the last drawing was part of the whole page's, the browser is told all
-the same that the page is complete:
+First: when a fragment runs again, Streamlit drops the unsent messages of that fragment's last drawing. If that drawing
+was part of the whole page's, the browser still gets the message that the page is complete:
 
     on its way      page begins, title, fragment: [field], page is complete
-    with the fragment's next run asked for by a clock or a key, before these have left
+    a clock or a key requests the fragment's next run before these are sent
     sent            page begins, title, page is complete, fragment begins, fragment: [field], fragment is complete
-                                      ^ a page without the field: the browser forgets what was typed in it
+                                      ^ a page without the field: the browser forgets the text typed in it
 
-Here a fragment's run throws nothing away: what it replaces is drawn for a moment, and then drawn over.
+Here a fragment's run drops nothing: the old drawing is shown for a moment, and then replaced.
 
-And one that draws a page is not listened to once another has begun, though what it said may still be waiting:
+Second: Streamlit ignores the events of a script run once another has begun, even events that are still queued:
 
-    said            page begins, title, field, page is complete     (the one who draws has ended)
-    with a fragment's run asked for now: another one begins, who draws the fragment
+    events          page begins, title, field, page is complete     (the script run has ended)
+    a fragment's run is requested now: another script run begins, which draws the fragment
     sent            fragment begins, ...                            (nothing of the page)
 
-Here a request waits until all that was said has been heard.
+Here a request waits until all events are handled.
 
-At last, the browser sends in one request what happens at once, and names the fragment of what came first:
+Third: the browser puts simultaneous events into one request, which names the fragment of the first:
 
     at once         a clock of fragment A ticks, and a button of fragment B is pressed
     sent            run A; the clock has ticked, the button was pressed
-    run             A, which has no such button; the next request says that it is not pressed
+    run             A, which has no such button; in the next request the button is not pressed
 
-Here such a request is one for the whole page.
+Here such a request runs the whole page.
 """
 
 from __future__ import annotations
@@ -63,16 +62,16 @@ PARTS = (
     Attribute(WStates, "widget_metadata"),
 )
 
-#: Requests of the browser that came between the end of a session's last run and the time when it was heard.
+#: Requests of the browser between the end of a session's last run and the handling of its last event.
 _waiting: WeakKeyDictionary[AppSession, list[ClientState]] = WeakKeyDictionary()
 
 
 def _clear_for_whole_pages(
     self: ForwardMsgQueue, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
 ) -> None:
-    """`ForwardMsgQueue.clear`, which for the run of a fragment only ends the merging of later messages into older ones.
+    """`ForwardMsgQueue.clear`; for the run of a fragment it only stops merging later messages into older ones.
 
-    That merging must end, since a message of the new run would otherwise be sent as part of the older one.
+    Merged, a message of the new run would be sent as part of the old run.
     """
     if retain_lifecycle_msgs and fragment_ids_this_run is not None:
         self._delta_index_map = {}
@@ -81,7 +80,7 @@ def _clear_for_whole_pages(
 
 
 def _request_rerun_in_turn(self: AppSession, client_state: ClientState | None) -> None:
-    """`AppSession.request_rerun`, which waits while the last run is not yet heard of, and hears of every button."""
+    """`AppSession.request_rerun`; it waits until the last run's events are handled, and loses no button."""
     if client_state is not None and _is_over(self):
         _waiting.setdefault(self, []).append(client_state)
         return
@@ -91,7 +90,7 @@ def _request_rerun_in_turn(self: AppSession, client_state: ClientState | None) -
 
 
 def _presses_elsewhere(session: AppSession, client_state: ClientState) -> bool:
-    """Whether a button is pressed that does not stand in the fragment which is to run."""
+    """Whether a button outside the requested fragment is pressed."""
     known = session.session_state._new_widget_state.widget_metadata
     return any(
         widget.trigger_value and (widget.id not in known or known[widget.id].fragment_id != client_state.fragment_id)
@@ -101,14 +100,14 @@ def _presses_elsewhere(session: AppSession, client_state: ClientState) -> bool:
 
 def _is_over(session: AppSession) -> bool:
     runner = session._scriptrunner
-    # One that was told to stop, and has not come to it yet, is not waited for.
+    # A run with a pending request to stop is not waited for.
     return runner is not None and runner._requests._state is ScriptRequestType.STOP and not runner._execing
 
 
 def _handle_event_and_go_on(
     self: AppSession, sender: Any, event: ScriptRunnerEvent, *details: Any, **more: Any
 ) -> None:
-    """The session's handling of what a run says; after its last word the requests that have waited have their turn."""
+    """The session's handling of a run's event; after the last event, the waiting requests follow."""
     _handle_event(self, sender, event, *details, **more)
     if event is ScriptRunnerEvent.SHUTDOWN and self._scriptrunner is None:
         for client_state in _waiting.pop(self, ()):
@@ -116,7 +115,7 @@ def _handle_event_and_go_on(
 
 
 def apply() -> None:
-    """Let no message of a page be lost."""
+    """Lose no message."""
     ForwardMsgQueue.clear = _clear_for_whole_pages  # type: ignore[method-assign]
     AppSession.request_rerun = _request_rerun_in_turn  # type: ignore[method-assign]
     AppSession._handle_scriptrunner_event_on_event_loop = _handle_event_and_go_on  # type: ignore[method-assign]

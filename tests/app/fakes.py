@@ -1,4 +1,4 @@
-"""A store, previews and a worker that need no model: what the pages see of the engine, in a few lines.
+"""Fakes of the store, the previews and the worker, without a model.
 
 The fake store runs nothing; a test moves a run along by hand. The fake preview draws the automaton of a literal.
 """
@@ -38,7 +38,7 @@ class FakePreviewer:
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.seconds = seconds
-        self.asked: list[str] = []
+        self.patterns: list[str] = []
         self.advice: BoundaryAdvice | None = None
         self.closed = False
 
@@ -46,7 +46,7 @@ class FakePreviewer:
         self.closed = True
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
-        self.asked.append(query.pattern)
+        self.patterns.append(query.pattern)
         time.sleep(self.seconds)
         if query.pattern.startswith("slow"):
             raise LimitError("The pattern is too large: its automaton was not ready in time.", limit="compile_seconds")
@@ -81,7 +81,7 @@ class FakePreviewer:
 
 
 class AtOnce(Executor):
-    """Does what it is given before it returns."""
+    """An executor that runs each call at once."""
 
     def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -93,7 +93,7 @@ class AtOnce(Executor):
 
 
 def checks_here() -> dict[str, Any]:
-    """What checks the settings of studies in this process, as fields of `Services`."""
+    """Checks of settings in this process, as fields of `Services`."""
     return {"study_checks": StudyChecks(call=check_job), "checkers": AtOnce()}
 
 
@@ -102,7 +102,7 @@ class FakeStore:
 
     def __init__(self) -> None:
         self.runs: dict[str, RunRecord] = {}
-        self.found: dict[str, list[dict[str, Any]]] = {}
+        self.rows_by_run: dict[str, list[dict[str, Any]]] = {}
         self.stopped: list[str] = []
         self.worker = WorkerRecord("w1", "here", 1, "idle", "smollm2-135m", "cpu", time.time(), {}, True)
 
@@ -128,14 +128,14 @@ class FakeStore:
             worker_id=None,
             device={},
         )
-        self.found[run_id] = []
+        self.rows_by_run[run_id] = []
         return run_id
 
     def change(self, run_id: str, **changes: Any) -> None:
         self.runs[run_id] = dataclasses.replace(self.runs[run_id], **changes)
 
     def add_rows(self, run_id: str, rows: list[dict[str, Any]]) -> None:
-        known = self.found[run_id]
+        known = self.rows_by_run[run_id]
         known += [{**row, "number": len(known) + place} for place, row in enumerate(rows, 1)]
         self.change(run_id, row_count=len(known))
 
@@ -143,7 +143,7 @@ class FakeStore:
         return self.runs.get(run_id)
 
     def rows(self, run_id: str, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
-        return [row for row in self.found.get(run_id, []) if row["number"] > after][:limit]
+        return [row for row in self.rows_by_run.get(run_id, []) if row["number"] > after][:limit]
 
     def row_page(self, run_id: str, after: int = 0, most_rows: int = 2_000, most_bytes: int = 1 << 24) -> RowPage:
         rows = self.rows(run_id, after, most_rows)
@@ -166,7 +166,7 @@ class FakeStore:
     def repeat(self, run_id: str, session: str = "") -> str:
         again = f"run{len(self.runs) + 1}"
         self.runs[again] = dataclasses.replace(self.runs[run_id], id=again, status="queued", progress={}, row_count=0)
-        self.found[again] = []
+        self.rows_by_run[again] = []
         return again
 
 

@@ -21,12 +21,12 @@ def latest_of(work, threads, **more):
     return Latest(work, threads, subject="The work", **more)
 
 
-def test_an_answer_is_worked_out_once(threads):
-    asked = []
-    latest = latest_of(lambda question: asked.append(question) or question.upper(), threads)
+def test_an_answer_is_computed_once(threads):
+    questions = []
+    latest = latest_of(lambda question: questions.append(question) or question.upper(), threads)
     answers = [latest.ask("a", wait=20), latest.ask("b", wait=20), latest.ask("a")]
     assert answers == [Answer("A"), Answer("B"), Answer("A")]
-    assert asked == ["a", "b"]
+    assert questions == ["a", "b"]
 
 
 def test_an_error_is_an_answer_and_a_bug_is_a_sentence(threads):
@@ -40,11 +40,11 @@ def test_an_error_is_an_answer_and_a_bug_is_a_sentence(threads):
     assert latest.ask("bug", wait=20).error.sentence == "The work failed: ZeroDivisionError."
 
 
-def test_questions_that_nobody_waits_for_any_more_are_passed_over(threads):
-    begun, go_on, asked = threading.Event(), threading.Event(), []
+def test_outdated_questions_are_skipped(threads):
+    begun, go_on, questions = threading.Event(), threading.Event(), []
 
     def work(question):
-        asked.append(question)
+        questions.append(question)
         begun.set()
         assert go_on.wait(20)
         return question.upper()
@@ -55,21 +55,21 @@ def test_questions_that_nobody_waits_for_any_more_are_passed_over(threads):
     assert all(latest.ask(question).is_pending for question in ("(a", "(a|", "(a|b)"))
     go_on.set()
     assert latest.ask("(a|b)", wait=20).value == "(A|B)"
-    assert asked == ["(", "(a|b)"]
+    assert questions == ["(", "(a|b)"]
 
 
-def test_a_question_that_no_thread_has_begun_with_is_given_up_for_another():
-    go_on, asked = threading.Event(), []
+def test_a_question_that_no_thread_has_begun_is_cancelled_for_another():
+    go_on, questions = threading.Event(), []
     with ThreadPoolExecutor(1) as one_thread:
         one_thread.submit(go_on.wait, 20)
-        latest = latest_of(lambda question: asked.append(question) or question.upper(), one_thread)
+        latest = latest_of(lambda question: questions.append(question) or question.upper(), one_thread)
         assert all(latest.ask(question).is_pending for question in ("a", "a", "b"))
         go_on.set()
         assert latest.ask("b", wait=20).value == "B"
-    assert asked == ["b"]
+    assert questions == ["b"]
 
 
-def test_an_answer_that_may_soon_be_another_is_worked_out_again(threads):
+def test_an_answer_that_may_change_soon_is_computed_again(threads):
     answers = ["not yet", "not yet", "here", "never asked for"]
 
     def work(question):
@@ -82,7 +82,7 @@ def test_an_answer_that_may_soon_be_another_is_worked_out_again(threads):
     assert answers == ["never asked for"]
 
 
-def test_until_then_the_old_one_is_given(threads):
+def test_until_then_the_old_answer_stays(threads):
     go_on = threading.Event()
     go_on.set()
 

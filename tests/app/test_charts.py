@@ -1,4 +1,4 @@
-"""The marks: numbers go in as they are, text is only text, and series can be told apart in more than one way."""
+"""The marks: numbers go in as they are, text is only text, and series differ in more than one way."""
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_a_line_break_begins_a_new_line():
     assert list(bars([1], hover=["a\nb"]).hovertext) == ["a<br>b"]
 
 
-def test_a_legend_tells_several_names_and_makes_room_for_them():
+def test_a_legend_has_several_names_and_room_for_them():
     one, two = ([line([0], [0], name=name) for name in names] for names in (["a"], ["a", "b"]))
     assert not chart(one, "").figure.layout.showlegend
     assert chart(two, "").figure.layout.showlegend
@@ -66,7 +66,7 @@ def test_labels_stand_from_the_top_at_their_places():
 
 
 @pytest.mark.parametrize(("across", "rows"), [(1, 3), (2, 2), (3, 1)])
-def test_panels_tell_a_name_once_and_leave_no_empty_axes(across, rows):
+def test_panels_have_each_name_once_and_no_empty_axes(across, rows):
     parts = [Panel([bars([1, 2], name="man"), bars([1, 2], name="woman")], f"panel {place}") for place in range(3)]
     figure = panels(parts, "", across=across).figure
     assert [trace.name for trace in figure.data if trace.showlegend] == ["man", "woman"]

@@ -1,4 +1,4 @@
-"""Automata as DOT and SVG: what is drawn is the automaton, and no label is anything but a label."""
+"""Automata as DOT and SVG: the drawing has its states and arcs, and every label is only text."""
 
 import shutil
 import xml.etree.ElementTree as ElementTree
@@ -23,13 +23,13 @@ def graph(arcs, finals=(), states=None, start=0, unfinished=()):
 
 def strings(automaton, longest=8):
     """All label sequences, as one string each, that lead from the start to a final state in at most `longest` arcs."""
-    found, layer = set(), {(automaton.start, "")}
+    texts, layer = set(), {(automaton.start, "")}
     for _ in range(longest + 1):
-        found |= {text for state, text in layer if state in automaton.finals}
+        texts |= {text for state, text in layer if state in automaton.finals}
         layer = {
             (arc.target, text + arc.label) for state, text in layer for arc in automaton.arcs if arc.source == state
         }
-    return found
+    return texts
 
 
 def test_a_chain_becomes_one_arc():
@@ -74,7 +74,7 @@ def test_joining_chains_keeps_the_language(arcs, finals):
     }
 
 
-def test_only_the_nearest_states_are_kept_and_the_rest_is_told():
+def test_only_the_nearest_states_are_kept_and_the_rest_is_counted():
     fan = [(0, target, str(target), 2, False) for target in range(1, 8)]
     automaton = graph([*fan, *((target, 8, "x", 2, False) for target in range(1, 8))], finals=(8,))
     small = drawing.nearest(automaton, 4)
@@ -102,11 +102,11 @@ def test_only_the_nearest_states_are_kept_and_the_rest_is_told():
     st.sets(st.integers(0, 6), max_size=3),
     st.integers(1, 7),
 )
-def test_what_is_kept_of_a_large_automaton_is_a_part_of_it(arcs, finals, most):
+def test_the_kept_states_of_a_large_automaton_are_a_part_of_it(arcs, finals, most):
     automaton = graph(arcs, finals, states=7)
     small = drawing.nearest(automaton, most)
     assert strings(small, 4) <= strings(automaton, 4)
-    # Every arc of a state that is kept is drawn, or counted in the arc that stands for what lies beyond.
+    # Every arc of a kept state is drawn, or counted in the arc to its unfinished state.
     for state in {arc.source for arc in small.arcs}:
         assert sum(arc.count for arc in small.arcs if arc.source == state) == sum(
             arc.count for arc in automaton.arcs if arc.source == state
@@ -275,7 +275,7 @@ def test_a_mark_that_does_not_exist_is_refused():
         drawing.Marks(states={1: "pretty"})
 
 
-def test_marks_of_what_is_not_there_change_nothing():
+def test_marks_outside_the_graph_change_nothing():
     automaton = graph([(0, 1, "a", 1, False)])
     marks = drawing.Marks(states={7: "new"}, arcs={(0, 1, "b"): "cut"}, state_names={9: "nobody"})
     assert drawing.graph_to_dot(automaton, marks) == drawing.graph_to_dot(automaton)
@@ -293,6 +293,6 @@ def test_the_name_of_a_state_is_only_a_name(name):
     assert len(groups["state-1"].findall(f"{SVG}ellipse")) == 2  # still a final state
 
 
-def test_a_chain_is_not_joined_through_what_is_kept():
+def test_a_chain_is_not_joined_through_a_kept_state():
     joined = drawing.join_chains(graph_of("cat"), kept={2})
     assert [(arc.source, arc.target, arc.label) for arc in joined.arcs] == [(0, 2, "ca"), (2, 3, "t")]

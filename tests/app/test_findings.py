@@ -1,4 +1,4 @@
-"""What a sample or a distribution found, in sentences that agree with the numbers."""
+"""Findings of a sample or a distribution: sentences that agree with the numbers."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ def test_shares_given_another_group():
     assert "50 %" in man
 
 
-def test_shares_of_everything_and_of_combinations():
+def test_shares_of_all_matches_and_of_combinations():
     assert findings.share_sentences(groups_table(bias_rows(), ["outcome"]), ["outcome"]) == [
         "outcome is math in 60 % and art in 40 %."
     ]
@@ -45,7 +45,7 @@ def test_many_conditions_are_cut():
     assert sentences[-1] == "The table has 3 more of a."
 
 
-def test_nothing_found_has_no_shares():
+def test_no_match_has_no_shares():
     assert findings.share_sentences(groups_table([], ["a"]), ["a"]) == []
 
 
@@ -54,7 +54,7 @@ def test_spelling():
         "2.0 % of this mass is spelled in other tokens than the tokenizer's own."
     )
     assert "2.0 % (" in findings.spelling_sentence(bias_rows(), 100)
-    assert "Everything that was found is spelled" in findings.spelling_sentence(bias_rows()[:3], None)
+    assert "All matches are spelled" in findings.spelling_sentence(bias_rows()[:3], None)
     assert findings.spelling_sentence([], 10) == ""
 
 
@@ -81,7 +81,7 @@ def test_failed_draws():
     assert findings.failed_sentence({"failed": 1300}).startswith("1,300 draws failed")
 
 
-def test_precision_is_what_is_open_of_all_there_may_be():
+def test_precision_is_the_unexplored_part_of_the_possible_mass():
     assert "at most 1.0 %" in findings.precision_sentence({"found_mass": 0.099, "remaining_mass": 0.001})
     assert "exact" in findings.precision_sentence({"found_mass": 0.1, "remaining_mass": 0.0})
     assert findings.precision_sentence({"found_mass": 0.0, "remaining_mass": 1.0}) == ""
@@ -93,28 +93,28 @@ def sample_run(count: int, samples: int, status: str = "done") -> RunRecord:
     return dataclasses.replace(store.runs[run_id], status=status, progress={"samples": samples})
 
 
-def test_a_sample_that_was_cut_short_says_what_its_shares_lean_towards():
+def test_a_sample_that_was_cut_short_has_biased_shares():
     assert findings.incomplete_sentence(sample_run(1000, 1000)) == ""
     assert findings.incomplete_sentence(sample_run(1000, 10, "running")) == ""
     for status in ("stopped", "interrupted", "done"):
         assert findings.incomplete_sentence(sample_run(1000, 640, status)).startswith("Only 640 of 1,000 draws have")
 
 
-def test_matches_that_need_their_end_are_told():
+def test_matches_that_need_their_end_are_counted():
     rows = bias_rows()
     assert findings.settled_sentence(rows, end_of_text=False) == ""
     rows[0] = {**rows[0], "ended": True}
-    told = findings.settled_sentence(rows, end_of_text=False)
-    assert told.startswith(f"1 of the {len(rows)} matches can go on into another")
-    assert "Must end here" in told
+    sentence = findings.settled_sentence(rows, end_of_text=False)
+    assert sentence.startswith(f"1 of the {len(rows)} matches can be continued to a longer match")
+    assert "Must end here" in sentence
     assert findings.settled_sentence(rows, end_of_text=True) == ""
     every = findings.settled_sentence([{**row, "ended": True} for row in rows], end_of_text=False)
-    assert every.startswith("Every match can go on")
+    assert every.startswith("Every match can be continued")
     assert "Must end here" not in every
 
 
 def test_a_small_effective_sample_size_brings_advice():
     rows = [{"weight": 1.0, "count": 1}, {"weight": 1e-6, "count": 999}]
-    assert "an exact distribution" in findings.effective_sample_size_sentence(rows)
+    assert "would be more precise" in findings.effective_sample_size_sentence(rows)
     rows = [{"weight": 1.0, "count": 500}, {"weight": 0.1, "count": 500}]
-    assert "an exact distribution" not in findings.effective_sample_size_sentence(rows)
+    assert "would be more precise" not in findings.effective_sample_size_sentence(rows)

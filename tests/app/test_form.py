@@ -43,7 +43,7 @@ words = st.lists(line.map(lambda word: " ".join(word.split())).filter(bool), max
 
 @st.composite
 def forms(draw):
-    """Forms in which whatever is idle has its default."""
+    """Forms whose unused fields have their defaults."""
     greedy = draw(st.booleans())
     boundary, encoding = draw(st.sampled_from(list(BOUNDARIES))), draw(st.sampled_from(list(ENCODINGS)))
     prefix = draw(line)

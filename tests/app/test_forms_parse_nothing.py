@@ -1,4 +1,4 @@
-"""What a form asks is judged elsewhere: its page draws without the parser of expressions, and waits for the answer."""
+"""A child checks forms: their pages draw without the parser of expressions, and wait for the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STUDIES = [
 
 @pytest.fixture
 def unparsed(services, monkeypatch):
-    """Services that count 7 units of any study; whoever parses an expression fails."""
+    """Services that count 7 units of any study; parsing an expression fails the test."""
 
     def refuse(*_, **__):
         raise AssertionError("an expression was parsed")
@@ -62,13 +62,13 @@ def test_a_page_that_waits_says_so_and_cannot_run(dashboard, services, monkeypat
     dashboard.run()
     page = dashboard.switch_page("../pages/bias.py").run()
     assert not page.exception
-    assert any("still being checked" in caption.value for caption in page.caption)
+    assert any("still checks the settings" in caption.value for caption in page.caption)
     assert page.button(key="study_run_button").disabled
     monkeypatch.setattr(StudyCheck, "check", lambda check, study: Checked(1))
     assert not page.run().button(key="study_run_button").disabled
 
 
-def test_how_much_is_asked_is_said_of_the_units_that_were_counted():
+def test_the_extent_is_of_the_counted_units():
     assert study_views()["memorization"].extent(dataclasses.replace(STUDIES[2], seconds=2.0), Checked(3)) == (
         "3 methods, about 6.0 s in all."
     )

@@ -1,4 +1,4 @@
-"""What stands where a page cannot be drawn: the sentence of the error, until it can."""
+"""A page that cannot be drawn shows the sentence of the error until it can."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ BROKEN = {no_database: "is not a database", damaged: "is damaged", no_folder: "c
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    """Where the store of the dashboard's services is."""
-    found = tmp_path / "folder" / "runs.db"
-    found.parent.mkdir()
-    monkeypatch.setenv("RELENS_STORE", f"sqlite:///{found}")
+    """The path of the store of the dashboard's services."""
+    store = tmp_path / "folder" / "runs.db"
+    store.parent.mkdir()
+    monkeypatch.setenv("RELENS_STORE", f"sqlite:///{store}")
     monkeypatch.setattr(app.services, "Supervisor", lambda url: FakeSupervisor())
     monkeypatch.setattr(app.services, "Previewer", lambda pool_size: FakePreviewer())
     monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
     get_services.replace()
-    yield found
+    yield store
     get_services.replace()
 
 

@@ -1,4 +1,4 @@
-"""The example gallery: every example is a query, and its regular expressions are what they should be."""
+"""The example gallery: every example is a query, with the intended language."""
 
 import re
 
@@ -59,7 +59,7 @@ def test_every_ability_is_shown_and_only_a_best_first_search_is_cut_by_matches()
         assert (example.matches is not None) == isinstance(example.traversal, ShortestPath)
 
 
-def test_there_are_enough_and_each_is_told_apart():
+def test_there_are_enough_examples_and_all_differ():
     assert len(EXAMPLES) >= 10
     assert len(BY_ID) == len({example.title for example in EXAMPLES}) == len(EXAMPLES)
     assert set(SAMPLES) == set(BY_ID)

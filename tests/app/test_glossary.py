@@ -1,4 +1,4 @@
-"""The glossary: sentences that are sentences, and every word that a page asks for."""
+"""The glossary: whole sentences, and an entry for every word that a page uses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_words_of_the_field_are_all_there():
         assert find_term(word)
 
 
-def test_words_are_found_in_any_case_and_in_the_plural():
+def test_case_and_plural_do_not_matter():
     assert find_term("States") == find_term("state") == find_term(" STATE ")
     assert find_term("log P") == find_term("log-probability")
     assert all(find_term(word) for word in _SAME_AS)
@@ -100,7 +100,7 @@ def test_the_terms_of_the_field_stand_on_some_page():
     assert named >= {find_term(word).word for word in expected.split(",")}
 
 
-def test_a_column_says_its_own_or_what_its_name_means():
+def test_a_column_has_its_own_help_or_the_term_of_its_name():
     assert column_help("Residual") == term("residual")
     assert column_help("p") == term("p-value")
     assert column_help("Residual", "Its own words.") == "Its own words."

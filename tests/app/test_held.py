@@ -1,4 +1,4 @@
-"""A link read before its fields are drawn: what is no value of a field stands for the default."""
+"""A link read before its fields are drawn: a wrong value stands for the default."""
 
 import pytest
 

@@ -63,7 +63,7 @@ def test_no_button_stops_a_run_by_a_shortcut_that_fires_in_fields():
 
 
 @pytest.mark.parametrize("key", [*PATTERN_FIELDS, *STOP_BUTTONS])
-def test_what_a_key_looks_for_is_on_a_page(key):
+def test_the_target_of_a_key_is_on_a_page(key):
     written = {
         node.value
         for path in SOURCES

@@ -56,7 +56,7 @@ class Ticks(threading.Thread):
 
 @contextmanager
 def collected_no_more():
-    """The collector of garbage does not look at what is there by now: a fake store holds what is on a disk else."""
+    """Garbage collection skips the present objects: a fake store holds rows that a real one has on disk."""
     gc.collect()
     gc.freeze()
     try:
@@ -105,14 +105,14 @@ def opened(dashboard):
     return on
 
 
-def told(page):
+def infos(page):
     return "\n".join(plain(info.value) for info in page.info)
 
 
 def look_on(page):
     """Look again, as the page's clock does, until all is read; the number of looks."""
     looks = 0
-    while "Reading rows" in told(page):
+    while "Reading rows" in infos(page):
         page.run()
         assert not page.exception
         looks += 1
@@ -138,10 +138,10 @@ def test_a_run_of_all_the_rows_that_there_may_be_is_opened_and_nobody_else_waits
     assert ticks.longest < MOST_HELD
 
 
-def test_what_is_not_read_yet_comes_with_the_next_looks(opened, services, impatient):
+def test_unread_rows_come_with_the_next_looks(opened, services, impatient):
     run_id = search_of(services.store, 5_000)
     page = opened("workbench", run=run_id)
-    assert "Reading rows: 2,000 of 5,000." in told(page)
+    assert "Reading rows: 2,000 of 5,000." in infos(page)
     assert len(page.dataframe[0].value) == LINES
     assert not page.get("plotly_chart")
     assert "own tokens" not in html_of(page)
@@ -187,13 +187,13 @@ def test_the_other_lines_are_on_the_other_pages_and_can_be_selected(opened, serv
     assert "Match 1005" in [header.value for header in page.header]
 
 
-def test_of_a_run_with_too_many_rows_nothing_is_said_of_the_whole(opened, services, monkeypatch):
+def test_a_run_with_too_many_rows_has_no_shares_and_figures(opened, services, monkeypatch):
     monkeypatch.setattr(run_rows, "MOST_ROWS", 2_000)
     run_id = search_of(services.store, 3_000, Sampling(100_000))
     page = opened("workbench", run=run_id)
-    assert "This run has 3,000 rows, and a page takes the first 2,000" in told(page)
+    assert "This run has 3,000 rows; a page shows the first 2,000" in infos(page)
     table = page.dataframe[0].value
-    assert not {"Share", "95 %", "Strings", "Encodings", "Own spelling"} & set(table.columns)
+    assert not {"Share", "95 %", "Strings", "Encodings", "Canonical share"} & set(table.columns)
     assert list(table["number"] if "number" in table else table["#"])[:3] == [1, 2, 3]
     assert not page.get("plotly_chart")
     assert 'class="relens-mass"' not in html_of(page)
@@ -210,10 +210,10 @@ def study_of(store, times):
     return run_id
 
 
-def test_a_study_says_how_far_reading_is_and_then_what_it_found(opened, services, impatient):
+def test_a_study_shows_the_progress_of_reading_and_then_its_findings(opened, services, impatient):
     run_id = study_of(services.store, math.ceil(5_000 / len(ROWS)))
     page = opened("bias", run=run_id)
-    assert "Reading rows: 2,000 of" in told(page)
+    assert "Reading rows: 2,000 of" in infos(page)
     assert "data-study-verdict" not in html_of(page)
     assert not page.get("plotly_chart")
     assert look_on(page) >= 2
@@ -221,10 +221,10 @@ def test_a_study_says_how_far_reading_is_and_then_what_it_found(opened, services
     assert page.get("plotly_chart")
 
 
-def test_of_a_study_with_too_many_rows_there_is_no_verdict(opened, services, monkeypatch):
+def test_a_study_with_too_many_rows_has_no_verdict(opened, services, monkeypatch):
     monkeypatch.setattr(run_rows, "MOST_ROWS", 10)
     page = opened("bias", run=study_of(services.store, 2))
-    assert f"This run has {2 * len(ROWS)} rows, and a page takes the first 10" in told(page)
+    assert f"This run has {2 * len(ROWS)} rows; a page shows the first 10" in infos(page)
     assert "data-study-verdict" not in html_of(page)
     assert not page.get("plotly_chart")
     assert not page.get("arrow_data_frame")
@@ -245,7 +245,7 @@ def test_more_rows_than_can_be_compared_are_not_compared(opened, services, monke
     assert "data-compared" in html_of(page)
     monkeypatch.setattr(compared_rows, "MOST_ROWS_COMPARED", 100)
     page.run()
-    assert "These runs have 120 rows together" in told(page)
+    assert "These runs have 120 rows together" in infos(page)
     assert "data-compared" not in html_of(page)
     assert "data-overlap" not in html_of(page)
 
@@ -254,7 +254,7 @@ def test_a_comparison_waits_for_all_rows(opened, services, impatient):
     services.store.listed = lambda **_: []
     runs = [search_of(services.store, 3_000, Distribution()) for _ in range(2)]
     page = opened("compare", runs=",".join(runs))
-    assert "Reading rows: 4,000 of 6,000." in told(page)
+    assert "Reading rows: 4,000 of 6,000." in infos(page)
     assert "data-compared" not in html_of(page)
     assert look_on(page) == 1
     assert "data-compared" in html_of(page)

@@ -12,7 +12,7 @@ from tests.app.fakes import FakePreviewer
 
 
 class HeldPreviewer(FakePreviewer):
-    """Answers only when told to, and counts how many it works on at once."""
+    """A source that answers when a test releases it, and counts simultaneous requests."""
 
     def __init__(self):
         super().__init__()
@@ -43,7 +43,7 @@ def test_a_quick_preview_is_drawn_at_once(threads):
     assert 'label="cat"' in answer.value.language.dot
     assert 'label="c · a · t"' in answer.value.tokens.dot
     assert live.ask(Query("cat", prefix="The "), "m").value is answer.value
-    assert source.asked == ["cat"]
+    assert source.patterns == ["cat"]
 
 
 def test_an_error_is_an_answer(threads):
@@ -69,7 +69,7 @@ def test_while_one_is_worked_on_only_the_newest_question_is_kept(threads):
         assert live.ask(Query(pattern), "m").is_pending
     source.go.release(2)
     assert live.ask(Query("abc"), "m", wait=20).value is not None
-    assert source.asked == ["s", "abc"]
+    assert source.patterns == ["s", "abc"]
     assert source.most_at_once == 1
 
 
@@ -86,7 +86,7 @@ def test_the_same_pattern_for_another_model_is_another_question(threads):
     live = LivePreview(source, threads)
     live.ask(Query("a"), "one", wait=20)
     live.ask(Query("a"), "two", wait=20)
-    assert source.asked == ["a", "a"]
+    assert source.patterns == ["a", "a"]
 
 
 def test_what_is_remembered_is_bounded(threads):
@@ -95,9 +95,9 @@ def test_what_is_remembered_is_bounded(threads):
     for number in range(40):
         live.ask(Query(f"a{number}"), "m", wait=20)
     live.ask(Query("a39"), "m", wait=20)
-    assert len(source.asked) == 40
+    assert len(source.patterns) == 40
     live.ask(Query("a0"), "m", wait=20)
-    assert len(source.asked) == 41
+    assert len(source.patterns) == 41
 
 
 def test_a_preview_has_a_shorter_limit_than_a_run():

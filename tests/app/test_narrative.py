@@ -1,4 +1,4 @@
-"""Numbers to sentences: each sentence must agree with the number that it tells."""
+"""Numbers to sentences: each sentence must agree with its number."""
 
 import dataclasses
 import math
@@ -54,7 +54,7 @@ def test_probability_text_is_within_its_rounding(probability):
 
 
 @given(st.floats(-700.0, 0.0))
-def test_log_probability_text_agrees_with_probability_text_where_both_can_be_said(log_probability):
+def test_log_probability_text_agrees_with_probability_text_in_their_common_range(log_probability):
     text = narrative.log_probability_text(log_probability)
     plain = narrative.probability_text(math.exp(log_probability))
     assert text == plain or text.startswith("about 1 in 10^")
@@ -73,9 +73,9 @@ def test_duration_text(seconds, text):
     assert narrative.duration_text(seconds) == text
 
 
-def test_mass_sentence_tells_bounds_until_they_meet():
-    def sentence(found, remaining, **more):
-        return narrative.mass_sentence({"found_mass": found, "remaining_mass": remaining, **more})
+def test_mass_sentence_has_two_bounds_until_they_meet():
+    def sentence(lower, remaining, **more):
+        return narrative.mass_sentence({"found_mass": lower, "remaining_mass": remaining, **more})
 
     assert sentence(0.12, 0.22) == "Between 12 % and 34 % of what this decoder writes here begins with a match."
     assert sentence(0.0, 0.34) == "At most 34 % of what this decoder writes here begins with a match."
@@ -89,10 +89,10 @@ def test_mass_sentence_tells_bounds_until_they_meet():
 
 
 @given(st.floats(0.0, 1.2), st.floats(0.0, 1.2))
-def test_mass_bounds_are_probabilities_in_order(found, remaining):
-    lower, upper = narrative.mass_bounds({"found_mass": found, "remaining_mass": remaining})
+def test_mass_bounds_are_probabilities_in_order(mass, remaining):
+    lower, upper = narrative.mass_bounds({"found_mass": mass, "remaining_mass": remaining})
     assert 0.0 <= lower <= upper <= 1.0
-    assert narrative.mass_sentence({"found_mass": found, "remaining_mass": remaining}).endswith(".")
+    assert narrative.mass_sentence({"found_mass": mass, "remaining_mass": remaining}).endswith(".")
 
 
 def test_status_headline():
@@ -110,7 +110,10 @@ def test_status_headline():
     [
         ({"status": "done", "row_count": 2, "progress": {"ended": "exhausted"}}, "these 2 matches are everything"),
         ({"status": "done", "progress": {"ended": "exhausted"}}, "nothing to find"),
-        ({"status": "done", "row_count": 100, "progress": {"ended": "matches"}}, "as many matches as you asked for"),
+        (
+            {"status": "done", "row_count": 100, "progress": {"ended": "matches"}},
+            "matches was reached; there may be more",
+        ),
         (
             {"status": "done", "row_count": 1, "progress": {"ended": "seconds"}},
             "limit of 10 min was reached; there may",
@@ -134,7 +137,7 @@ def test_work_sentence_counts():
     progress = {"seconds_total": 2.0, "seconds_model": 1.5, "expansions": 147, "forwards": 12}
     sentence = narrative.work_sentence(run_with(status="running", row_count=50, progress=progress))
     assert sentence == (
-        "50 matches in 2.0 s · 25 matches a second · the model was asked about 147 states in 12 calls"
+        "50 matches in 2.0 s · 25 matches a second · 147 expansions in 12 calls of the model"
         " · 75 % of the time inside the model"
     )
     assert narrative.work_sentence(run_with()) == ""
@@ -191,7 +194,7 @@ def test_endings_of_a_sample(changes, words):
     [
         (
             {"status": "done", "row_count": 80, "progress": {"ended": "tolerance"}},
-            "Settled with 80 matches: what is still open is at most 0.10 % of what was found.",
+            "Settled with 80 matches: the unexplored mass is at most 0.10 % of the mass found.",
         ),
         ({"status": "done", "row_count": 2, "progress": {"ended": "exhausted"}}, "these 2 matches are everything"),
         ({"status": "done", "row_count": 100_000, "progress": {"ended": "matches"}}, "limit of 100,000 matches was"),
@@ -212,15 +215,15 @@ def test_a_sample_counts_its_draws():
 
 
 @pytest.mark.parametrize(
-    ("found", "remaining", "words", "fraction"),
+    ("mass", "remaining", "words", "fraction"),
     [
-        (0.0, 1.0, "more is open than was found; it ends at 0.10 %", 0.0),
-        (0.5, 0.05, "10 % of what was found is still open; it ends at 0.10 %", 1 / 3),
-        (0.5, 0.0005, "0.10 % of what was found is still open", 1.0),
+        (0.0, 1.0, "the unexplored mass is above the mass found; the run ends at 0.10 %", 0.0),
+        (0.5, 0.05, "the unexplored mass is 10 % of the mass found; the run ends at 0.10 %", 1 / 3),
+        (0.5, 0.0005, "the unexplored mass is 0.10 % of the mass found", 1.0),
     ],
 )
-def test_a_distribution_says_what_is_open(found, remaining, words, fraction):
-    progress = {"seconds_total": 2.0, "found_mass": found, "remaining_mass": remaining}
+def test_a_distribution_shows_its_unexplored_mass(mass, remaining, words, fraction):
+    progress = {"seconds_total": 2.0, "found_mass": mass, "remaining_mass": remaining}
     run = run_of(DISTRIBUTION, status="running", progress=progress)
     assert words in narrative.work_sentence(run)
     assert narrative.fraction_done(run) == pytest.approx(fraction, abs=0.01)
@@ -230,7 +233,7 @@ def test_a_distribution_without_tolerance_goes_on_to_the_end():
     everything = SearchSpecification("m", Query("a"), Distribution(0.0))
     progress = {"seconds_total": 2.0, "found_mass": 0.8, "remaining_mass": 0.2}
     run = run_of(everything, status="running", progress=progress)
-    assert "it ends when nothing is" in narrative.work_sentence(run)
+    assert "the run ends at 0 %" in narrative.work_sentence(run)
     assert narrative.fraction_done(run) == pytest.approx(0.75)
 
 

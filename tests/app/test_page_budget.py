@@ -58,7 +58,7 @@ MATCHING = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
-    """What is called: (the name before the last dot, the last name, the call)."""
+    """The calls: (the name before the last dot, the last name, the call)."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute):
@@ -69,7 +69,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """The modules that are imported, but for types alone."""
+    """The imported modules, without those for types alone."""
     of_types = {
         part
         for node in ast.walk(tree)
@@ -92,9 +92,9 @@ def is_literal(node: ast.expr) -> bool:
 
 
 def offences(source: str, place: str) -> list[str]:
-    """What a module does that is not within the budget, each as a sentence."""
+    """The work of a module outside the budget, each as a sentence."""
     tree = ast.parse(source)
-    found = [
+    complaints = [
         f"line {line}: {module} is imported, which parses or compiles"
         for module, line in imports(tree)
         if module.startswith(ROOMS) and module not in OF_ROOMS
@@ -108,16 +108,16 @@ def offences(source: str, place: str) -> list[str]:
     for owner, name, call in calls(tree):
         where = f"line {call.lineno}: "
         if owner == "re" and name in MATCHING and not (call.args and is_literal(call.args[0])):
-            found.append(f"{where}re.{name} with a pattern that is no literal")
+            complaints.append(f"{where}re.{name} with a pattern that is no literal")
         if not owner and name in ELSEWHERE and name in of_engine:
-            found.append(f"{where}{name} is called; {ELSEWHERE[name]} does that")
+            complaints.append(f"{where}{name} is called; {ELSEWHERE[name]} does that")
         if name == "Masker" and place != MASK_DOOR:
-            found.append(f"{where}a mask is made, not by {MASK_DOOR}")
+            complaints.append(f"{where}a mask is made, not by {MASK_DOOR}")
         if name in ("units", "plan") and not call.args and not call.keywords:
-            found.append(f"{where}the settings of a study are checked; engine.runs.study_checks does that")
+            complaints.append(f"{where}the settings of a study are checked; engine.runs.study_checks does that")
         if name in READING and (place, name) not in READERS:
-            found.append(f"{where}{name} reads what somebody brings")
-    return found
+            complaints.append(f"{where}{name} reads somebody's file")
+    return complaints
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -137,13 +137,13 @@ def test_a_page_stays_within_the_budget(path):
         ("Masker(words)", "a mask is made"),
         ("len(study.units())", "the settings of a study are checked"),
         ("study.plan()", "the settings of a study are checked"),
-        ("find_sentences(text, words)", "reads what somebody brings"),
+        ("find_sentences(text, words)", "reads somebody's file"),
         ("from engine.runs.run_file import read_run\nread_run(data)", "read_run is called"),
     ],
 )
-def test_an_offender_is_found(source, complaint):
-    (found,) = offences(source, "app/planted.py")
-    assert complaint in found
+def test_an_offence_is_reported(source, complaint):
+    (offence,) = offences(source, "app/planted.py")
+    assert complaint in offence
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_an_offender_is_found(source, complaint):
         "from app.glossary import search\nsearch(text)",
     ],
 )
-def test_what_is_within_the_budget_is_let_be(source):
+def test_work_within_the_budget_is_allowed(source):
     assert offences(source, "app/planted.py") == []
 
 

@@ -62,15 +62,15 @@ _KINDS = {
 }
 
 
-def asked(run):
+def specification_of(run):
     """The specification of a run."""
     return SearchSpecification.from_json(run.specification)
 
 
 def filling_links(page):
-    """What each link on the page puts into the address."""
-    found = re.findall(r'<a class="relens-link" href="\?([^"]*)"[^>]*><span[^>]*>.</span> ([^<]*)</a>', html_of(page))
-    return {html.unescape(label): parse_qs(html.unescape(query)) for query, label in found}
+    """The parameters in the address of each link on the page."""
+    links = re.findall(r'<a class="relens-link" href="\?([^"]*)"[^>]*><span[^>]*>.</span> ([^<]*)</a>', html_of(page))
+    return {html.unescape(label): parse_qs(html.unescape(query)) for query, label in links}
 
 
 def ask(page, pattern, **values):
@@ -97,7 +97,7 @@ PROGRESS = {"found_mass": 0.12, "remaining_mass": 0.22, "seconds_total": 1.5, "e
 
 
 class TestStart:
-    def test_says_what_this_is_and_offers_the_gallery(self, dashboard):
+    def test_introduces_relens_and_offers_the_gallery(self, dashboard):
         page = dashboard.run()
         assert not page.exception
         words = html_of(page)
@@ -204,11 +204,11 @@ class TestQuestion:
 
 
 class TestRun:
-    def test_run_submits_what_the_form_says(self, workbench, services):
+    def test_run_submits_the_form(self, workbench, services):
         ask(workbench, "cat", prefix="The ", top_k=40, matches=7)
         workbench.button(key="run_button").click().run()
         (run,) = services.store.runs.values()
-        specification = asked(run)
+        specification = specification_of(run)
         assert specification.query == Query("cat", prefix="The ", decoding=Decoding(top_k=40))
         assert specification.limits.matches == 7
         assert specification.traversal.rank == "conditional"
@@ -238,7 +238,7 @@ class TestRun:
         assert table["Probability"].tolist() == pytest.approx([math.exp(-1), math.exp(-2)])
         assert "Between 12 % and 34 %" in html_of(workbench)
 
-    def test_a_store_that_cannot_be_read_for_a_moment_is_asked_again(self, workbench, services, monkeypatch):
+    def test_a_store_that_cannot_be_read_for_a_moment_is_read_again(self, workbench, services, monkeypatch):
         def busy(*_, **__):
             raise StoreError("The store of runs is too busy to answer.")
 
@@ -309,20 +309,20 @@ class TestRun:
         assert run_of(page) == run_id
         assert len(page.dataframe[0].value) == 1
 
-    def test_an_address_of_no_run_is_told_and_keeps_the_query(self, dashboard, services):
+    def test_an_address_of_no_run_is_a_warning_and_keeps_the_query(self, dashboard, services):
         dashboard.query_params.update({"run": "nowhere", "pattern": "cat"})
         page = dashboard.switch_page(WORKBENCH).run()
         assert not page.exception
         assert "not in the store" in plain(page.warning[0].value)
         assert page.text_input(key="pattern").value == "cat"
 
-    def test_matches_of_another_query_are_told_apart(self, workbench, services):
+    def test_matches_of_another_query_have_a_link_back(self, workbench, services):
         run_id = start_run(workbench, services)
         services.store.change(run_id, status="done", progress=PROGRESS)
         workbench.run()
-        assert "Matches are of another query" not in filling_links(workbench)
+        assert "Matches belong to another query" not in filling_links(workbench)
         ask(workbench, "dog")
-        assert filling_links(workbench)["Matches are of another query"] == {"pattern": ["cat"], "run": [run_id]}
+        assert filling_links(workbench)["Matches belong to another query"] == {"pattern": ["cat"], "run": [run_id]}
 
 
 BIAS = Query(" (?P<outcome>art|math)", prefix="The (?P<subject>man|woman) was trained in", edits=Edits(1))
@@ -331,7 +331,7 @@ SETTLED = {"found_mass": 0.1, "remaining_mass": 0.0001, "seconds_total": 2.0, "p
 
 
 def finished(dashboard, services, traversal, progress, **parameters):
-    """A run of `traversal` that found `bias_rows`, opened by its address."""
+    """A run of `traversal` with the matches `bias_rows`, opened by its address."""
     run_id = services.store.submit(SearchSpecification("smollm2-135m", BIAS, traversal))
     services.store.add_rows(run_id, bias_rows())
     services.store.change(run_id, status="done", progress=progress)
@@ -358,7 +358,7 @@ class TestTraversals:
             stop_words=True,
         )
         workbench.button(key="run_button").click().run()
-        specification = asked(services.store.runs[run_of(workbench)])
+        specification = specification_of(services.store.runs[run_of(workbench)])
         assert specification.traversal == Sampling(500, 7, "edges")
         assert specification.query.edits == Edits(1, "prefix", deletions=False, alphabet="[a-z]")
         assert specification.query.exclude == Exclude(".*x", ("art", "New York"), True)
@@ -372,7 +372,7 @@ class TestTraversals:
             shown[traversal] = keys & {"matches", "samples", "seed", "tolerance"}
         assert shown == {"Best first": {"matches"}, "Sample": {"samples", "seed"}, "Distribution": {"tolerance"}}
 
-    def test_what_is_hidden_is_not_forgotten(self, workbench):
+    def test_hidden_settings_are_not_forgotten(self, workbench):
         ask(workbench, "cat", traversal="Sample")
         ask(workbench, "cat", seed=7)
         ask(workbench, "cat", traversal="Best first")
@@ -468,7 +468,7 @@ class TestTraversals:
         run_id, page = finished(dashboard, services, Sampling(110, seed=9), SAMPLED)
         services.store.change(run_id, status="stopped")
         page.run().button(key="repeat_button").click().run()
-        assert asked(services.store.runs[run_of(page)]).traversal == Sampling(110, seed=9)
+        assert specification_of(services.store.runs[run_of(page)]).traversal == Sampling(110, seed=9)
 
     def test_charts_of_every_kind_are_drawn(self, dashboard, services):
         _, page = finished(dashboard, services, Sampling(110), SAMPLED)
@@ -489,7 +489,7 @@ class TestBoundaryHelp:
         address = filling_links(workbench)["Move the space to the pattern"]
         assert address == {"prefix": ["The"], "pattern": [" cat"]}
 
-    def test_where_there_is_no_cure_there_is_no_button(self, workbench, services):
+    def test_without_a_correction_there_is_no_link(self, workbench, services):
         services.previewer.advice = BoundaryAdvice("The pattern continues a word.", "", "")
         ask(workbench, "s", prefix="cat")
         assert "continues a word" in captions(workbench)
@@ -506,7 +506,7 @@ class TestOpenedMatch:
         workbench.session_state[f"matches_{run_id}_Strings"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
         return run_id, workbench.run()
 
-    def test_its_tokens_are_asked_of_the_worker_and_shown(self, workbench, services):
+    def test_the_worker_reads_its_tokens_and_they_are_shown(self, workbench, services):
         _, page = self.opened(workbench, services)
         (inspected,) = [run for run in services.store.runs.values() if run.kind == InspectSpecification.kind]
         assert inspected.specification["token_ids"] == [1, 2, 3]
@@ -525,7 +525,7 @@ class TestOpenedMatch:
         assert table["Token"].tolist() == ["The", "␣<b>", "at"]
         assert table["Rank"].tolist()[1:] == [3, 1]
         assert table["Probability"].tolist()[1] == pytest.approx(0.25)
-        assert table["Rather"].tolist()[1] == "‹␣<i>› 50 %"
+        assert table["Likeliest here"].tolist()[1] == "‹␣<i>› 50 %"
         words = html_of(page)
         assert "␣&lt;b&gt;" in words
         assert "<b>at" not in words
@@ -549,9 +549,9 @@ class TestOpenedMatch:
 
 
 @pytest.mark.parametrize("name", ["automata", "tokens", "replay", "memorization", "bias"])
-def test_a_page_that_asks_a_model_says_that_there_is_none(dashboard, monkeypatch, name):
+def test_a_page_without_an_allowed_model_shows_the_error(dashboard, monkeypatch, name):
     monkeypatch.setenv("RELENS_MODELS", ",")
     dashboard.run()
     page = dashboard.switch_page(f"../pages/{name}.py").run()
     assert not page.exception
-    assert any("no model here that could be asked" in error.value for error in page.error)
+    assert any("This server may load no model" in error.value for error in page.error)

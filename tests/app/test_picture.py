@@ -1,4 +1,4 @@
-"""What goes to the viewer: the details say what the graph says, and what is left out is told."""
+"""The data of the viewer: its details agree with the graph, and its note counts the states left out."""
 
 import re
 import shutil
@@ -26,7 +26,7 @@ def graph(arcs, finals=(), unfinished=()):
     return Graph(0, tuple(finals), states, arcs, tuple(unfinished), states, len(arcs), "")
 
 
-def test_a_state_tells_what_it_is_and_where_its_arcs_lead():
+def test_the_details_of_a_state_are_its_kind_and_its_arcs():
     automaton = graph([(0, 1, "The", 1, True), (1, 1, "[a-z]", 26, False), (1, 2, "!", 1, False)], finals=(1,))
     details = details_of(automaton, Marks(state_notes={1: "Look here."}))
     assert details["state-0"] == {
@@ -53,7 +53,7 @@ def test_a_state_tells_what_it_is_and_where_its_arcs_lead():
     ]
 
 
-def test_an_arc_tells_its_ends_its_whole_label_and_how_many_it_stands_for():
+def test_the_details_of_an_arc_are_its_ends_its_whole_label_and_its_count():
     long = "x" * 500
     automaton = graph([(0, 1, long, 1204, False), (0, 1, "b", 1, True)])
     marks = Marks(arcs={(0, 1, "b"): "cut"}, arc_notes={(0, 1, "b"): "The rule forbids it."}, state_names={1: "end"})
@@ -167,7 +167,7 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_labels_can_be_read_on_what_they_stand_on(theme):
+def test_labels_are_readable_on_their_background(theme):
     config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"][theme]
     colours = variables(".frame") | (variables(".frame.dark") if theme == "dark" else {})
     colours |= {"ink": config["textColor"], "paper": config["backgroundColor"]}

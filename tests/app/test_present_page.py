@@ -79,9 +79,9 @@ class TestPin:
         assert "First deck" in bias.toast[0].value
         (kept,) = screens.all()
         (run,) = services.store.runs.values()
-        found = remembered_findings(study_views()["bias"], STUDY, read_rows(services.store, run), ())
-        assert kept.title == found.figures[0].title
-        assert found.verdict[0].startswith(kept.sentences[0])
+        findings = remembered_findings(study_views()["bias"], STUDY, read_rows(services.store, run), ())
+        assert kept.title == findings.figures[0].title
+        assert findings.verdict[0].startswith(kept.sentences[0])
         assert any("smollm2-135m, with 135 million parameters" in caveat for caveat in kept.caveats)
         assert any("says nothing about people" in caveat for caveat in kept.caveats)
         assert STUDY.question in kept.explanation
@@ -91,9 +91,9 @@ class TestPin:
         assert "already" in bias.toast[0].value
         assert len(screens.all()) == 1
         bias.button(key="pin_figure_1").click().run()
-        assert [one.title for one in screens.all()] == [figure.title for figure in found.figures[:2]]
+        assert [one.title for one in screens.all()] == [figure.title for figure in findings.figures[:2]]
 
-    def test_what_is_pinned_goes_to_the_deck_that_was_chosen(self, bias, screens):
+    def test_a_pin_goes_to_the_chosen_deck(self, bias, screens):
         bias.session_state["pin_to_deck"] = "Monday"
         bias.button(key="pin_figure_0").click().run()
         assert screens.decks() == {"": 0, "Monday": 1}
@@ -190,7 +190,7 @@ class TestLargeFigures:
         assert len(sent) < 3 * LONGEST_PREVIEW
         assert not any(f"mark {number}".encode() in sent for number in (1, 2, 3))
 
-    def test_what_is_pinned_has_its_small_picture(self, services, screens):
+    def test_a_pinned_figure_has_its_small_picture(self, services, screens):
         finding = Finding("t", ["s"], figure=go.Figure(go.Bar(x=["a"], y=[1.0])))
 
         def page(services, finding):
@@ -216,12 +216,14 @@ class TestLargeFigures:
         assert "mark 3" in sent[1]["figure"]
         assert sent[1]["version"] == sent[0]["version"]
 
-    @pytest.mark.parametrize("wanted", [{"number": 99}, {"number": -1}, {"number": "2"}, {"number": None}, [], "x", 0])
-    def test_a_browser_may_want_anything(self, present, large, monkeypatch, wanted):
+    @pytest.mark.parametrize(
+        "request_of_browser", [{"number": 99}, {"number": -1}, {"number": "2"}, {"number": None}, [], "x", 0]
+    )
+    def test_a_browser_may_request_anything(self, present, large, monkeypatch, request_of_browser):
         sent = []
         monkeypatch.setattr(show_deck, "_VIEW", lambda data, **_: sent.append(data) or SimpleNamespace(left=False))
         page = present(screen="1")
-        page.session_state["show_deck"] = {"wanted": wanted}
+        page.session_state["show_deck"] = {"wanted": request_of_browser}
         page.run()
         assert not page.exception
 

@@ -1,4 +1,4 @@
-"""The rows that pages have: read once for everybody, in pages, within bounds, and added up once."""
+"""The rows of pages: read once for everybody, in pages, within bounds, and added up once."""
 
 import dataclasses
 import gc
@@ -20,7 +20,7 @@ PAGE = 10
 
 
 class CountingStore(FakeStore):
-    """Pages of ten rows; how many rows were fetched, and what the clock says, which a page moves on by `takes`."""
+    """Pages of ten rows. fetched: rows read so far. now: the clock, which each page advances by `takes`."""
 
     fetched, now, takes = 0, 0.0, 0.0
 
@@ -48,8 +48,8 @@ def study_run(store, count, status="done"):
     return store.get(run_id)
 
 
-def numbers(found):
-    return [row["number"] for row in found.rows]
+def numbers(held):
+    return [row["number"] for row in held.rows]
 
 
 def test_each_row_is_fetched_once_for_all_who_look(store):
@@ -82,7 +82,7 @@ def test_a_look_waits_only_so_long_and_the_next_goes_on(store, holder):
     assert store.fetched == 45
 
 
-def test_what_was_looked_at_does_not_change_any_more(store, holder):
+def test_the_rows_of_a_look_never_change(store, holder):
     run = study_run(store, 5, "running")
     first = holder.look(store, run)
     store.add_rows(run.id, [{"unit": "u", "row": "match"}])
@@ -90,41 +90,41 @@ def test_what_was_looked_at_does_not_change_any_more(store, holder):
     assert (len(first.rows), len(second.rows)) == (5, 6)
 
 
-def test_a_row_is_found_by_its_number(store, holder):
+def test_a_row_by_its_number(store, holder):
     run = study_run(store, 12)
-    found = holder.look(store, run)
-    assert found.find(11)["place"] == 10
-    assert found.find(13) is None
-    assert found.find(0) is None
+    held = holder.look(store, run)
+    assert held.find(11)["place"] == 10
+    assert held.find(13) is None
+    assert held.find(0) is None
 
 
-def test_of_a_run_with_too_many_rows_the_first_are_taken_and_that_is_said(store, holder, monkeypatch):
+def test_a_run_with_too_many_rows_is_cut_with_a_sentence(store, holder, monkeypatch):
     monkeypatch.setattr(run_rows, "MOST_ROWS", 25)
-    found = holder.look(store, study_run(store, 60))
-    assert numbers(found) == list(range(1, 26))
-    assert (found.is_read, found.is_cut, found.is_whole) == (True, True, False)
-    assert "60 rows" in found.cut_sentence()
-    assert "first 25" in found.cut_sentence()
+    held = holder.look(store, study_run(store, 60))
+    assert numbers(held) == list(range(1, 26))
+    assert (held.is_read, held.is_cut, held.is_whole) == (True, True, False)
+    assert "60 rows" in held.cut_sentence()
+    assert "first 25" in held.cut_sentence()
 
 
-def test_of_a_run_with_too_much_in_its_rows_the_first_are_taken(store, holder, monkeypatch):
+def test_a_run_with_too_large_rows_is_cut(store, holder, monkeypatch):
     run = study_run(store, 60)
     holder.look(store, study_run(store, PAGE))
     monkeypatch.setattr(run_rows, "MOST_BYTES", holder.held()[1] + 1)
-    found = holder.look(store, run)
-    assert len(found.rows) == 2 * PAGE
-    assert found.is_cut
+    held = holder.look(store, run)
+    assert len(held.rows) == 2 * PAGE
+    assert held.is_cut
 
 
 def test_rows_that_a_record_counts_and_nobody_has_are_not_waited_for(store, holder):
     run = study_run(store, 5)
-    found = holder.look(store, dataclasses.replace(run, row_count=9))
-    assert (len(found.rows), found.total, found.is_whole) == (5, 5, True)
+    held = holder.look(store, dataclasses.replace(run, row_count=9))
+    assert (len(held.rows), held.total, held.is_whole) == (5, 5, True)
     store.add_rows(run.id, [{"unit": "u", "row": "done"}] * 5)  # it was resumed
     assert len(holder.look(store, store.get(run.id)).rows) == 10
 
 
-def test_the_run_that_nobody_looked_at_for_longest_is_let_go_first(store):
+def test_the_run_that_nobody_looked_at_for_longest_is_dropped_first(store):
     holder = RowHolder(most_rows=40, clock=lambda: store.now)
     first, second, third = (study_run(store, 20) for _ in range(3))
     holder.look(store, first)
@@ -140,15 +140,15 @@ def test_the_run_that_nobody_looked_at_for_longest_is_let_go_first(store):
     assert store.fetched == fetched + 20
 
 
-def test_bytes_are_bounded_too_and_count_what_was_made(store):
+def test_bytes_are_bounded_too_and_include_results(store):
     one = study_run(store, 20)
     alone = RowHolder(clock=lambda: store.now)
     alone.look(store, one)
     size = alone.held()[1]
     holder = RowHolder(most_bytes=2 * size, clock=lambda: store.now)
-    found = holder.look(store, one)
+    held = holder.look(store, one)
     assert holder.held()[1] == size
-    found.remember("something", lambda: 1)
+    held.remember("something", lambda: 1)
     assert holder.held()[1] > size
     for _ in range(4):
         holder.look(store, study_run(store, 20))
@@ -168,17 +168,17 @@ def test_two_who_read_large_runs_both_come_to_the_end(store):
     assert whole == {run.id for run in runs}
 
 
-def test_what_is_made_of_rows_is_made_once_for_all(store, holder):
+def test_results_of_rows_are_made_once_for_all(store, holder):
     run = study_run(store, 5)
     made = []
     for _ in range(3):
-        found = holder.look(store, run)
-        assert found.remember("sum", lambda: made.append(1) or 5) == 5
-        assert found.remember(("sum", 2), lambda: 6) == 6
+        held = holder.look(store, run)
+        assert held.remember("sum", lambda: made.append(1) or 5) == 5
+        assert held.remember(("sum", 2), lambda: 6) == 6
     assert made == [1]
 
 
-def test_while_a_run_lives_what_takes_long_is_made_rarely_and_at_its_end_once_more(store, holder):
+def test_while_a_run_lives_slow_results_are_made_rarely_and_at_its_end_once_more(store, holder):
     run = study_run(store, 5, "running")
     made = []
 
@@ -201,11 +201,11 @@ def test_while_a_run_lives_what_takes_long_is_made_rarely_and_at_its_end_once_mo
     assert len(made) == before + 1
 
 
-def test_what_cannot_be_made_is_said_to_everybody(store, holder):
-    found = holder.look(store, study_run(store, 5))
+def test_an_error_of_making_reaches_every_session(store, holder):
+    held = holder.look(store, study_run(store, 5))
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
-            found.remember("ratio", lambda: 1 / 0)
+            held.remember("ratio", lambda: 1 / 0)
 
 
 def test_two_who_want_the_same_wait_for_one_to_make_it(store, holder):
@@ -234,9 +234,9 @@ def test_threads_that_read_one_run_together_have_each_row_once(store, holder):
     seen = []
 
     def look():
-        while not (found := holder.look(store, run, patience=0.0)).is_read:
+        while not (held := holder.look(store, run, patience=0.0)).is_read:
             pass
-        seen.append(numbers(found))
+        seen.append(numbers(held))
 
     threads = [threading.Thread(target=look) for _ in range(4)]
     for thread in threads:
@@ -247,7 +247,7 @@ def test_threads_that_read_one_run_together_have_each_row_once(store, holder):
     assert store.fetched == 500
 
 
-def test_a_store_that_cannot_be_read_is_asked_again_at_the_next_look(store, holder, monkeypatch):
+def test_a_store_that_cannot_be_read_is_read_again_at_the_next_look(store, holder, monkeypatch):
     run = study_run(store, 5)
 
     def busy(*_, **__):
@@ -297,11 +297,11 @@ def test_the_history_of_bounds_keeps_its_ends_and_stays_small(store, holder):
     for second in range(2000):
         progress = {"seconds_total": float(second), "found_mass": second / 4000, "remaining_mass": 0.5}
         for _ in range(2):
-            found = holder.look(store, dataclasses.replace(run, progress=progress))
-    assert len(found.history) <= 401
-    assert found.history[0] == (0.0, 0.0, 0.5)
-    assert found.history[-1] == (1999.0, 1999 / 4000, 1999 / 4000 + 0.5)
-    assert found.history == sorted(found.history)
+            held = holder.look(store, dataclasses.replace(run, progress=progress))
+    assert len(held.history) <= 401
+    assert held.history[0] == (0.0, 0.0, 0.5)
+    assert held.history[-1] == (1999.0, 1999 / 4000, 1999 / 4000 + 0.5)
+    assert held.history == sorted(held.history)
 
 
 def test_samples_and_studies_have_no_bounds_to_remember(store, holder):

@@ -1,4 +1,4 @@
-"""A sample held against exact shares: right where everything was found, silent with a reason where it was not."""
+"""A sample compared with exact shares: right where all matches were drawn, a reason where too few were."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def by_strings(rows, **more):
 
 def test_exact_shares_are_those_of_the_probabilities():
     compared, sentence = by_strings(bias_rows())
-    assert "about 100 % of everything" in sentence
+    assert "about 100 % of the mass" in sentence
     assert {one.label: one.exact for one in compared} == pytest.approx(
         {"man · art": 0.3, "man · math": 0.25, "man · mats": 0.05, "woman · art": 0.1, "woman · math": 0.3}
     )
@@ -38,14 +38,14 @@ def test_shares_given_a_group_are_compared_given_it():
     assert {one.label: one.frequency for one in compared} == pytest.approx(expected)
 
 
-def test_what_was_never_drawn_leaves_nothing_to_compare_with():
+def test_with_too_much_missing_there_is_nothing_to_compare_with():
     # The probabilities of what was found are 0.1 over two prefixes; ten matches were drawn but once, with weight 0.25.
     rows = bias_rows()
     once = [{**rows[0], "token_ids": [1, 2, 90 + place], "count": 1, "weight": 0.25} for place in range(10)]
     once = [{**row, "text": row["text"] + str(place), "decoder_log_prob": -99.0} for place, row in enumerate(once)]
     compared, reason = by_strings([*rows, *once])
     assert all(one.exact is None for one in compared)
-    assert "make up about 67 % of everything that matches" in reason
+    assert "have about 67 % of the mass of all matches" in reason
 
 
 @pytest.mark.parametrize("prefix_by", ["tokens", "edges"])
@@ -62,4 +62,4 @@ def test_a_prefix_in_several_encodings_has_no_exact_shares():
 
 
 def test_draws_that_all_failed_compare_to_nothing():
-    assert by_strings([]) == ([], "Nothing was drawn that could be compared.")
+    assert by_strings([]) == ([], "No match was drawn that could be compared.")

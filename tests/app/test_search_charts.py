@@ -1,4 +1,4 @@
-"""Figures: the numbers that go in are the ones that are drawn, and text is only text."""
+"""Figures: the drawn numbers are those of the input, and text is only text."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The server as `.streamlit/config.toml` sets it up: who may connect, and how much a browser may say at once."""
+"""The server as `.streamlit/config.toml` sets it up: allowed connections, and the largest message of a browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def port(tmp_path_factory):
 
 
 def connecting(port, host, **headers):
-    """The status that a websocket is answered with which was opened under that name."""
+    """The status of the answer to a websocket opened under that name."""
     connection = http.client.HTTPConnection("localhost", port, timeout=30)
     handshake = {
         "Host": host,

@@ -1,4 +1,4 @@
-"""A record's fields show it, keep to its bounds, and give back what somebody put into them."""
+"""A record's fields show it, keep to its bounds, and give back their values."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def drawn(kind: str, **values: object) -> AppTest:
 
 
 @pytest.mark.parametrize("kind", ["bias", "cloze", "decoder", "encodings", "knowledge", "replay"])
-def test_fields_that_nobody_touched_give_the_record_back(kind):
+def test_untouched_fields_give_the_record_back(kind):
     from engine.studies.catalogue import study_class
 
     assert drawn(kind).session_state["made"] == study_class(kind)()
 
 
-def test_fields_give_what_somebody_put_into_them():
+def test_fields_give_their_new_values():
     page = drawn("bias")
     page.text_area(key="form_subjects").set_value("cat\n\n dog ")
     page.number_input(key="form_draws").set_value(12)
@@ -69,7 +69,7 @@ def test_a_wrong_setting_is_one_sentence_and_all_fields_stay():
     assert len(page.main) >= before
 
 
-def test_what_lies_beyond_a_pages_bounds_is_shown_as_it_is():
+def test_a_value_beyond_a_pages_bounds_is_shown_unchanged():
     page = drawn("knowledge", matches=50_000, expansions=2_000_000)
     assert page.session_state["made"].matches == 50_000
     assert page.number_input(key="form_matches").max == 50_000

@@ -1,4 +1,4 @@
-"""Figures of shares: what goes in is what is drawn, series can be told apart, and text is only text."""
+"""Figures of shares: the drawn numbers are those of the input, series differ, and text is only text."""
 
 import pytest
 
@@ -71,7 +71,7 @@ def test_hostile_text_is_escaped():
         assert not any(sign in drawn for sign in ("\\u003cimg", "\\u003cb", "\\u003ci\\u003e", "<img", "<b>", "<i>"))
 
 
-def test_a_sample_is_held_against_the_exact_shares():
+def test_a_sample_is_compared_with_the_exact_shares():
     compared = [Compared("art", 0.3, 0.4, 0.35, 0.45, 0.42), Compared("math", 0.7, 0.6, 0.55, 0.65, 0.7)]
     chart = share_charts.sample_against_exact(compared)
     drawn, estimate, exact = chart.figure.data
@@ -109,6 +109,6 @@ def test_spellings_split_the_probability():
     assert "2.0 % of their probability is in other tokens" in chart.alt
 
 
-def test_nothing_found_makes_empty_figures():
+def test_no_matches_make_empty_figures():
     assert share_charts.share_bars(strings_table([], shares=True)).alt == "No shares yet."
     assert share_charts.sample_against_exact([]).alt.endswith("of 0.")

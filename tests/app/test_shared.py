@@ -1,4 +1,4 @@
-"""What all sessions share is made once, whatever threads and browsers do, and closed where it is replaced."""
+"""Shared objects are made once, whatever threads and browsers do, and closed when replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.app.fakes import FakePreviewer, FakeSupervisor
 
 
 class Owned:
-    """Something that owns a process, which somebody must end."""
+    """An owner of a process that must be ended."""
 
     def __init__(self) -> None:
         self.closed = 0
@@ -37,12 +37,12 @@ def test_it_is_made_once_however_many_come_first():
         return made[-1]
 
     with ThreadPoolExecutor(8) as threads:
-        found = [future.result() for future in [threads.submit(slow) for _ in range(8)]]
+        results = [future.result() for future in [threads.submit(slow) for _ in range(8)]]
     assert len(made) == 1
-    assert all(one is made[0] for one in found)
+    assert all(one is made[0] for one in results)
 
 
-def test_what_could_not_be_made_is_tried_again():
+def test_a_failed_object_is_tried_again():
     trials = iter([StoreError("The disk is full."), Owned()])
 
     @shared
@@ -57,7 +57,7 @@ def test_what_could_not_be_made_is_tried_again():
     assert store() is store()
 
 
-def test_what_is_replaced_is_closed_once():
+def test_a_replaced_object_is_closed_once():
     door = shared(Owned)
     first = door()
     other = Owned()

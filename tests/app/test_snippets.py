@@ -83,24 +83,24 @@ def specifications(draw):
 
 
 def run_snippet(code, matches=()):
-    """Run a snippet with a search that only remembers what it was asked, and gives `matches`; that, and the output."""
-    asked = {}
+    """Run a snippet with a search that records its arguments and gives `matches`; the arguments, and the output."""
+    arguments = {}
 
     def search(model, query, traversal, limits=None):
-        asked.update(model=model, query=query, traversal=traversal, limits=limits or Limits())
+        arguments.update(model=model, query=query, traversal=traversal, limits=limits or Limits())
         return matches
 
     printed = io.StringIO()
     replaced = {"load_model": lambda name: name, "search": search}
     with mock.patch.dict(engine.__dict__, replaced), contextlib.redirect_stdout(printed):
         exec(compile(code, "snippet", "exec"), {})
-    return asked, printed.getvalue()
+    return arguments, printed.getvalue()
 
 
 @given(specifications())
 def test_the_python_snippet_asks_the_same(specification):
-    asked, _ = run_snippet(snippets.as_python(specification))
-    assert asked == {
+    arguments, _ = run_snippet(snippets.as_python(specification))
+    assert arguments == {
         "model": specification.model,
         "query": specification.query,
         "traversal": specification.traversal,
@@ -159,7 +159,7 @@ def test_a_distribution_over_groups_reads_as_one_would_write_it():
         "for values, share in shares.most_common():\n"
         "    print(values, share / shares.total())\n"
     )
-    found = [
+    matches = [
         mock.Mock(text=text, decoder_log_prob=-1.0, count=1, weight=weight, groups={"animal": animal, "verb": verb})
         for text, animal, verb, weight in (
             ("The cat sat", "cat", "sat", 0.5),
@@ -168,7 +168,7 @@ def test_a_distribution_over_groups_reads_as_one_would_write_it():
             ("The xat sat", None, "sat", 0.0),
         )
     ]
-    _, printed = run_snippet(code, found)
+    _, printed = run_snippet(code, matches)
     assert "('dog', 'ran') 0.5\n" in printed
 
 

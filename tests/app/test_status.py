@@ -1,4 +1,4 @@
-"""The line about worker, device and queue: what it says when, and that nothing in it is taken for HTML."""
+"""The line about worker, device and queue: its words in each state, and escaped reports."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def test_no_worker():
     assert "starting again" in status_html(replace(state, starting=True, restarts=1), None, EMPTY)
 
 
-def test_what_a_worker_reports_is_text():
+def test_a_workers_report_is_text():
     assert "<b>" not in status_html(STATE, replace(WORKER, model="<b>x</b>"), QueueState(waiting=2, running=1))

@@ -1,4 +1,4 @@
-"""Checks of settings beside a page: how long it waits, and for how much at once."""
+"""Checks of settings in the background: a short wait, and one child at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUICK, SLOW = KnowledgeStudy(), MemorizationStudy()
 
 
 class SlowChecker:
-    """Finds 3 units, but of `SLOW` only once it is let go; notes how many it works on at once."""
+    """Counts 3 units, for `SLOW` only after its release; records simultaneous checks."""
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -64,7 +64,7 @@ def test_a_page_does_not_wait_for_long_and_takes_one_child_at_a_time(counter, ex
     assert check.check(QUICK) == Checked(3)
 
 
-def test_what_has_not_begun_is_given_up_for_what_is_asked_now(counter):
+def test_a_waiting_check_is_cancelled_for_the_newest(counter):
     with ThreadPoolExecutor(1) as executor:
         assert StudyCheck(counter, executor).check(SLOW, wait=0.01) is None
         check = StudyCheck(counter, executor)

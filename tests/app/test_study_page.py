@@ -1,4 +1,4 @@
-"""The frame of the studies' pages, on fakes: what is asked, followed and taken away, with a study of two units."""
+"""The frame of the studies' pages, on fakes: settings, progress and files of a study of two units."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ def record():
 
 
 class TestPage:
-    def test_says_what_it_is_and_offers_the_presets(self, bias_page):
+    def test_introduces_the_study_and_offers_the_presets(self, bias_page):
         assert "depend on whom it speaks of" in html_of(bias_page)
         assert list(bias_page.selectbox(key="study_preset_bias").options) == list(PRESETS)
 
-    def test_run_submits_what_the_settings_hold(self, bias_page, services):
+    def test_run_submits_the_settings(self, bias_page, services):
         bias_page.number_input(key="bias_draws").set_value(12).run()
         bias_page.button(key="study_run_button").click().run()
-        asked = StudySpecification.from_json(services.store.get(run_of(bias_page)).specification)
-        assert asked.study == dataclasses.replace(BiasStudy(), draws=12)
+        specification = StudySpecification.from_json(services.store.get(run_of(bias_page)).specification)
+        assert specification.study == dataclasses.replace(BiasStudy(), draws=12)
 
     def test_a_preset_fills_the_settings_in_also_after_a_change(self, bias_page):
         bias_page.text_input(key="bias_template").set_value("A {subject} and {outcome}").run()
@@ -96,7 +96,7 @@ class TestPage:
         dashboard.run()
         page = dashboard.switch_page(PAGE).run()
         assert not page.exception
-        assert "There is no model here that could be asked" in page.error[0].value
+        assert "This server may load no model" in page.error[0].value
         assert page.button(key="study_run_button").disabled
 
     def test_an_address_shows_its_run_and_its_settings(self, dashboard, services):
@@ -151,7 +151,7 @@ class TestPage:
         assert not page.exception
         assert ["do not fit the study" in error.value for error in page.error] == [True]
 
-    def test_why_a_study_cannot_be_resumed_is_said(self, dashboard, services, monkeypatch):
+    def test_a_failed_resume_shows_its_reason(self, dashboard, services, monkeypatch):
         def refuse(_):
             raise QueryError("There is no study that could be resumed.")
 
@@ -178,7 +178,7 @@ class TestPage:
         page.run()
         assert made == [(False,), (True,)]
 
-    def test_a_store_that_cannot_be_read_for_a_moment_is_asked_again(self, dashboard, services, monkeypatch):
+    def test_a_store_that_cannot_be_read_for_a_moment_is_read_again(self, dashboard, services, monkeypatch):
         def busy(*_, **__):
             raise StoreError("The store of runs is too busy to answer.")
 
@@ -236,7 +236,7 @@ def _without(kind):
 
 
 class TestNarrative:
-    def test_time_left_is_told_from_the_units_of_this_run_alone(self, record):
+    def test_time_left_is_estimated_from_the_units_of_this_run_alone(self, record):
         done = [{"row": "done", "unit": str(place)} for place in range(4)]
         progress = {"units": 10, "units_done": 4, "unit": "x", "rows": 2, "seconds_total": 6.0}
         run = dataclasses.replace(record, status="running", progress=progress, row_count=4)
@@ -250,7 +250,7 @@ class TestNarrative:
         assert (units_sentence(run), work_sentence(run), fraction_done(run)) == ("", "", 0.3)
 
     @pytest.mark.parametrize("status", ["stopped", "failed", "interrupted"])
-    def test_what_is_not_done_can_be_gone_on_with(self, record, status):
+    def test_an_unfinished_study_can_be_resumed(self, record, status):
         assert "Resume" in ending_sentence(dataclasses.replace(record, status=status, error="It broke."))
 
 
@@ -299,7 +299,7 @@ def test_snippets_describe_the_same_study(kind):
         assert scope["study"] == study
 
 
-def test_snippets_carry_what_differs_alone():
+def test_snippets_have_differing_settings_alone():
     assert differing_settings(BiasStudy()) == {}
     assert differing_settings(BiasStudy(boundary=Boundary.FREE, seed=3)) == {"boundary": "free", "seed": 3}
 

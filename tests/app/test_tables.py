@@ -52,7 +52,7 @@ def test_one_line_a_string_adds_its_encodings_up():
     assert list(table["Encodings"]) == [2, 1]
     assert table["Probability"].tolist() == pytest.approx([math.exp(-1) + math.exp(-3), math.exp(-2)])
     assert table["log P decoder"].tolist() == pytest.approx([math.log(math.exp(-1) + math.exp(-3)), -2.0])
-    assert table["Own spelling"].tolist() == pytest.approx([math.exp(-3) / (math.exp(-1) + math.exp(-3)), 1.0])
+    assert table["Canonical share"].tolist() == pytest.approx([math.exp(-3) / (math.exp(-1) + math.exp(-3)), 1.0])
 
 
 def test_strings_of_a_sample_are_in_the_order_of_their_shares():
@@ -92,13 +92,13 @@ def test_groups_are_counted_given_another():
     assert strings[("man", "math")] == 2
 
 
-def test_groups_by_themselves_are_shares_of_everything():
+def test_groups_by_themselves_are_shares_of_all_matches():
     table = groups_table(bias_rows(), ["outcome"])
     assert dict(zip(table["outcome"], table["Share"], strict=True)) == pytest.approx({"art": 0.4, "math": 0.6})
     assert list(table["outcome"]) == ["math", "art"]
 
 
-def test_values_that_are_no_text_are_told():
+def test_values_that_are_no_text_have_words():
     assert shown_value("") == "(none)"
     assert shown_value(None) == "(unclear)"
     assert shown_value(" art") == "art"
@@ -137,7 +137,7 @@ def test_a_cell_is_one_line_and_keeps_its_letters(text):
     assert [letter for letter in shown if letter.isalnum()] == [letter for letter in text if letter.isalnum()]
 
 
-def test_blanks_at_the_ends_are_seen():
+def test_blanks_at_the_ends_are_visible():
     assert shown_text(" cat") == "cat"
     assert shown_text("  cat ") == "␣␣cat␣"
     assert shown_text(" ") == "␣"

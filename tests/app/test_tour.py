@@ -39,7 +39,7 @@ def test_any_address_gives_a_step_or_none(address, reached, seen):
     assert (number is None) == (address is None and reached is None and seen)
 
 
-def test_the_address_wins_over_where_one_left_off():
+def test_the_address_wins_over_the_last_step():
     assert step_number("2", 4, seen=True) == 2
     assert step_number(None, 4, seen=True) == 4
     assert step_number("999999999", 4, seen=True) == 1
@@ -54,7 +54,7 @@ def test_a_step_is_short(step):
     assert len(step.title) <= 40
 
 
-def test_who_comes_first_walks_through_it_and_back(dashboard):
+def test_a_first_visitor_walks_through_it_and_back(dashboard):
     page = dashboard.run()
     for number in range(1, len(STEPS) + 1):
         assert not page.exception
@@ -68,7 +68,7 @@ def test_who_comes_first_walks_through_it_and_back(dashboard):
     assert step_of(page) == len(STEPS) - 1
 
 
-def test_what_is_written_in_the_example_is_counted_drawn_and_taken_along(dashboard):
+def test_the_examples_pattern_is_counted_drawn_and_taken_along(dashboard):
     dashboard.query_params["tour"] = "2"
     page = dashboard.run()
     page.text_input(key="tour_pattern").set_value("cat").run()
@@ -89,7 +89,7 @@ def test_a_mistake_in_the_example_is_one_sentence(dashboard):
     assert len(page.error) == 1
     page.button(key="tour_next").click().run()
     assert not page.exception
-    assert "mend it" in "".join(caption.value for caption in page.caption)
+    assert "has no automaton" in "".join(caption.value for caption in page.caption)
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_each_step_opens_a_page_with_its_example(dashboard, number, opened):
     assert "tour" not in address_of(page)
 
 
-def test_it_waits_at_the_next_step_for_who_comes_back(dashboard):
+def test_it_waits_at_the_next_step(dashboard):
     page = dashboard.run()
     page.button(key="tour_open").click().run()
     page.switch_page(START).run()
     assert step_of(page) == 2
 
 
-def test_closed_it_stays_closed_until_it_is_asked_for(dashboard):
+def test_closed_it_stays_closed_until_its_button_is_pressed(dashboard):
     page = dashboard.run()
     page.button(key="tour_close").click().run()
     assert not page.exception

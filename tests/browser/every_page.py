@@ -146,10 +146,10 @@ def pin_findings(store_url: str) -> None:
     """Two screens in the deck: one with a figure, one with a table."""
     screens = ScreenStore(store_url)
     figure = go.Figure(go.Bar(x=["art", "science"], y=[0.6, 0.4]), {"yaxis": {"title": "share"}})
-    told = ["The model says art more often than science.", "Of a hundred texts, sixty say art."]
+    sentences = ["The model says art more often than science.", "Of a hundred texts, sixty say art."]
     for finding in (
-        Finding("What is said", told, ["One model, one template."], "Look at the left bar.", figure, "Art 60 %."),
-        Finding("The same as a table", told[:1], table=[["field", "share"], ["art", "60 %"], ["science", "40 %"]]),
+        Finding("What is said", sentences, ["One model, one template."], "Look at the left bar.", figure, "Art 60 %."),
+        Finding("The same as a table", sentences[:1], table=[["field", "share"], ["art", "60 %"], ["science", "40 %"]]),
     ):
         screens.add(finding.screen(DECK))
     screens.close()

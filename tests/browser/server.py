@@ -64,12 +64,12 @@ def running_page(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """`streamlit run script` on a free port once it answers, its address and its process; ended at the end."""
     port = _free_port()
-    with log.open("wb") as told:
+    with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
             cwd=ROOT,
             env=os.environ | (environment or {}),
-            stdout=told,
+            stdout=output,
             stderr=subprocess.STDOUT,
         )
         url = f"http://localhost:{port}"
@@ -153,14 +153,14 @@ class Workbench:
 def parameter(page: Page, name: str, other_than: str | None = None) -> str:
     """A parameter of the page's address, once it is there and another than that."""
     # Asked of the page itself, since Playwright's own idea of the address may be an old one.
-    found = page.wait_for_function(
+    value = page.wait_for_function(
         """([name, other]) => {
           const value = new URL(location).searchParams.get(name)
           return value !== other && value
         }""",
         arg=[name, other_than],
     )
-    return str(found.json_value())
+    return str(value.json_value())
 
 
 def download(button: Locator) -> Download:

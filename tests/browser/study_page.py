@@ -95,9 +95,9 @@ class StudyPage:
         """All figures."""
         return self.page.locator("[data-testid=stPlotlyChart]")
 
-    def shows(self, told: Sequence[str], alts: Sequence[str]) -> None:
+    def shows(self, verdict: Sequence[str], alts: Sequence[str]) -> None:
         """Wait until the verdict has these sentences and no other, and `figures_say` these."""
-        expect(self.page.locator("[data-study-verdict] p")).to_have_text(list(told))
+        expect(self.page.locator("[data-study-verdict] p")).to_have_text(list(verdict))
         self.figures_say(alts)
 
     def figures_say(self, alts: Sequence[str]) -> None:

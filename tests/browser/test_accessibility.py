@@ -72,14 +72,14 @@ def grow(page):
 
 def complaints(page, without=()):
     """What axe calls serious or critical, in the page and in each frame of it: the rule, the element, why."""
-    found = []
+    violations = []
     for frame in page.frames:
         for violation in Axe().run(frame).response["violations"]:
             if violation["impact"] in GRAVE and violation["id"] not in without:
-                found += [
+                violations += [
                     (violation["id"], node["html"][:200], node["failureSummary"][:300]) for node in violation["nodes"]
                 ]
-    return found
+    return violations
 
 
 def expect_no_complaints(page, without=()):
@@ -87,18 +87,18 @@ def expect_no_complaints(page, without=()):
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
         expect(page.locator("[data-testid=stApp]")).to_have_css("color-scheme", theme)
-        found = []
+        violations = []
         for _ in range(3):
             # The clocks of the page go on while axe looks, and what is being drawn anew is pale: look again then.
             settle(page)
-            found = complaints(page, without)
-            if not found:
+            violations = complaints(page, without)
+            if not violations:
                 break
-        assert found == [], theme
+        assert violations == [], theme
 
 
 @pytest.mark.parametrize("name", [*EMPTY, *DRAWN])
-def test_a_page_before_anything_is_asked(open_page, name):
+def test_a_page_before_the_first_run(open_page, name):
     page = open_page((EMPTY | DRAWN)[name])
     grow(page)
     expect_no_complaints(page)
@@ -121,7 +121,7 @@ def test_the_menu_of_a_narrow_window(open_page):
     expect_no_complaints(page, without=OF_THE_MENU)
 
 
-def test_a_page_that_is_hard_to_use_is_found_out(open_page):
+def test_a_page_that_is_hard_to_use_has_complaints(open_page):
     page = open_page("glossary")
     page.evaluate(
         """() => document.querySelector("[data-testid=stMain]").insertAdjacentHTML("afterbegin",

@@ -152,9 +152,9 @@ def test_the_search_walks_through_what_it_finds_and_brings_it_into_view(make_vie
     hits = [f"arc-{place}" for place, arc in enumerate(graph.arcs) if "word14" in arc.label]
     viewer.frame.locator("[data-do=search]").click()
     viewer.page.keyboard.type("WORD14")
-    found = viewer.drawing.locator(".found")
-    expect(found).to_have_count(len(hits))
-    assert sorted(found.evaluate_all("parts => parts.map(part => part.id)")) == sorted(hits)
+    highlighted = viewer.drawing.locator(".found")
+    expect(highlighted).to_have_count(len(hits))
+    assert sorted(highlighted.evaluate_all("parts => parts.map(part => part.id)")) == sorted(hits)
     expect(viewer.count).to_have_text(f"1 of {len(hits)}")
     seen = set()
     for _ in hits:
@@ -170,7 +170,7 @@ def test_the_search_walks_through_what_it_finds_and_brings_it_into_view(make_vie
     expect(viewer.drawing.locator(".here")).to_have_attribute("id", "state-299")
     viewer.page.locator(".search input").fill("not there")
     expect(viewer.count).to_have_text("none found")
-    expect(found).to_have_count(0)
+    expect(highlighted).to_have_count(0)
     viewer.keys("Escape")
     expect(viewer.frame.locator(".search")).to_be_hidden()
 

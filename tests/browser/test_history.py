@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 FIELDS = r" (?P<field>art|science|medicine|math)"
 
 
-def asked(subject, traversal):
+def search_specification(subject, traversal):
     query = Query(FIELDS, prefix=f"The {subject} was trained in")
     return SearchSpecification("smollm2-135m", query, traversal, Limits(seconds=60.0))
 
@@ -37,9 +37,9 @@ def runs(page, dashboard):
     """A sample and a distribution about a man, a distribution about a woman: all done."""
     page.goto(f"{dashboard.url}/history")  # whoever looks sees to the worker
     specifications = (
-        asked("man", Distribution()),
-        asked("woman", Distribution()),
-        asked("man", Sampling(count=200, seed=3)),
+        search_specification("man", Distribution()),
+        search_specification("woman", Distribution()),
+        search_specification("man", Sampling(count=200, seed=3)),
     )
     made = [dashboard.store.submit(specification) for specification in specifications]
     for run in made:
@@ -149,9 +149,9 @@ def test_two_runs_are_compared_by_a_link(page, dashboard, runs):
     address = page.url
     assert f"{first}%2C{second}" in address or f"{first},{second}" in address
     for _ in range(2):
-        told = page.locator("[data-compared]")
-        expect(told).to_contain_text("Both are exact")
-        expect(told).to_contain_text("Between A and B")
+        comparison = page.locator("[data-compared]")
+        expect(comparison).to_contain_text("Both are exact")
+        expect(comparison).to_contain_text("Between A and B")
         expect(page.locator(".js-plotly-plot").first).to_be_visible()
         expect(page.locator("[data-overlap]")).to_contain_text("4 strings are in both")
         page.reload()

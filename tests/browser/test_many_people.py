@@ -71,7 +71,7 @@ def test_ten_people_at_once(new_workbench, dashboard):
         expect(person.verdict).to_contain_text("2 strings")
     hostile.open()
 
-    with ServerWatch(dashboard.url) as quiet:
+    with ServerWatch(dashboard.url) as watch_before:
         times_before = [person.page.evaluate(ANSWER_TIME, [".st-key-pattern", "?"]) for person in people]
     with ServerWatch(dashboard.url) as watch:
         hostile.pattern.fill(HOSTILE)
@@ -86,7 +86,7 @@ def test_ten_people_at_once(new_workbench, dashboard):
     assert min(times_before + times) > 0, "A page did not answer."
     print(
         f"\nKeystroke to verdict, ms: alone {_summary(times_before)}; beside a hostile pattern {_summary(times)}"
-        f"\nServer's answer, ms: alone {_summary([1e3 * value for value in quiet.seconds])};"
+        f"\nServer's answer, ms: alone {_summary([1e3 * value for value in watch_before.seconds])};"
         f" beside a hostile pattern {_summary([1e3 * value for value in watch.seconds])}"
     )
 

@@ -64,7 +64,7 @@ def pin(page, key):
     expect(page.locator("[data-testid=stToast]").last).to_contain_text("Present")
 
 
-def is_told_where_to_begin(page):
+def waits_for_its_first_screen(page):
     """Wait until the frame has asked the page for its screen and gone there: a key pressed before would be undone.
 
     What is sent one way arrives in order, so a question and an answer of ours come after theirs.
@@ -117,7 +117,7 @@ def test_two_findings_from_their_pages_to_a_file_that_opens_offline(page, dashbo
     expect(place.locator(".plot:visible .main-svg").first).to_be_visible()
     size = place.locator("h1:visible").evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
     assert size >= 28
-    is_told_where_to_begin(page)
+    waits_for_its_first_screen(page)
     page.keyboard.press("ArrowRight")
     expect(now(place, "2 / 2").locator("h1")).to_have_text(second.sentences[0])
     expect(place.locator(".plot:visible .main-svg").first).to_be_visible()
@@ -146,12 +146,12 @@ def opens_from_disk(browser, path, screens):
     context = browser.new_context(offline=True, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    complaints, asked = [], []
+    complaints, requests = [], []
     page.on(
         "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     page.goto(path.as_uri())
     for number, screen in enumerate(screens, 1):
         seen = now(page, f"{number} / {len(screens)}")
@@ -168,5 +168,5 @@ def opens_from_disk(browser, path, screens):
     page.keyboard.press("t")
     assert page.evaluate("document.documentElement.dataset.theme") != dark
     assert complaints == []
-    assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
+    assert [address for address in requests if not address.startswith(("file:", "data:", "blob:"))] == []
     context.close()

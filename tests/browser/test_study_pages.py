@@ -46,7 +46,7 @@ def open_study(browser, dashboard):
         context.close()
 
 
-def shows_what_was_found(page, dashboard, run_id):
+def shows_the_findings(page, dashboard, run_id):
     """The page shows the verdict and the figures of the run's rows; the study."""
     study = StudySpecification.from_json(dashboard.store.get(run_id).specification).study
     rows = dashboard.store.rows(run_id)
@@ -70,10 +70,10 @@ def test_bias_from_its_settings_to_its_report(open_study, dashboard):
     page.fill("draws", "200")
     page.fill("positions", "0")
     run_id = page.run()
-    assert shows_what_was_found(page, dashboard, run_id) == TINY
+    assert shows_the_findings(page, dashboard, run_id) == TINY
     expect(page.verdict).to_contain_text("Exactly, with canonical encodings with a prefix")
     page.page.reload()
-    shows_what_was_found(page, dashboard, run_id)
+    shows_the_findings(page, dashboard, run_id)
     name, path = page.saved("study_report")
     assert name.endswith(".html")
     assert "python -m engine study bias" in path.read_text(encoding="utf-8")
@@ -84,7 +84,7 @@ def test_cloze(open_study, dashboard):
     page.fill("count", "2")
     page.press("variants", "A word that ends the text", "An ending that is no function word")
     page.fill("expansions", "40")
-    study = shows_what_was_found(page, dashboard, page.run())
+    study = shows_the_findings(page, dashboard, page.run())
     assert (study.count, study.variants, study.expansions) == (2, ("baseline", "words"), 40)
     expect(page.verdict).to_contain_text("of 2 last words")
 
@@ -95,7 +95,7 @@ def test_knowledge(open_study, dashboard):
     page.fill("pattern", "Sydney|Canberra|Melbourne|Perth|Vienna")
     page.fill("matches", "5")
     page.fill("continuation", "6")
-    study = shows_what_was_found(page, dashboard, page.run())
+    study = shows_the_findings(page, dashboard, page.run())
     assert (study.truth, study.matches, study.continuation) == ("Canberra", 5, 6)
     expect(page.verdict).to_contain_text("Among all 5 answers")
 
@@ -105,10 +105,10 @@ def test_memorization(open_study, dashboard):
     page.fill("seconds", "1")
     page.press("new_tokens", "1", "2", "4", "8", "32", "64")
     run_id = page.run()
-    study = shows_what_was_found(page, dashboard, run_id)
+    study = shows_the_findings(page, dashboard, run_id)
     assert (study.seconds, study.new_tokens) == (1.0, (16,))
-    found = [row for row in dashboard.store.rows(run_id) if str(row.get("text", "")).startswith("https://www.")]
-    assert found
+    addresses = [row for row in dashboard.store.rows(run_id) if str(row.get("text", "")).startswith("https://www.")]
+    assert addresses
 
 
 def test_toxicity_and_its_masks(open_study, dashboard):
@@ -116,7 +116,7 @@ def test_toxicity_and_its_masks(open_study, dashboard):
     page.fill("most_inputs", "2")
     page.press("modes", "Without a prompt")
     run_id = page.run()
-    study = shows_what_was_found(page, dashboard, run_id)
+    study = shows_the_findings(page, dashboard, run_id)
     assert (study.inputs, study.modes) == (demonstration()[:2], ("prompted",))
     sentences = [row["sentence"] for row in rows_of(dashboard.store.rows(run_id), "answer")]
     name, _ = page.saved("study_file_csv")

@@ -25,10 +25,10 @@ def table(browser, dashboard):
     page.set_default_timeout(PATIENCE)
     page.goto(f"{dashboard.url}/history?find=%3D1%2B1")
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    found = page.locator("[data-testid=stDataFrame]").first
-    found.wait_for()
+    table = page.locator("[data-testid=stDataFrame]").first
+    table.wait_for()
     page.evaluate("navigator.clipboard.writeText('before')")
-    yield found
+    yield table
     context.close()
 
 

@@ -95,10 +95,10 @@ def test_every_option_is_set_survives_and_is_repeated(workbench, new_workbench, 
     page.keyboard.press("Escape")
 
     run_id = run_to_the_end(workbench, dashboard)
-    asked = specification(dashboard, run_id)
-    assert asked.traversal == Sampling(400, 7, "tokens")
-    assert asked.query.edits == Edits(1, "pattern", deletions=False, alphabet="[a-z]")
-    assert asked.query.exclude == Exclude(r".*\d.*", ("math", "arts"), True)
+    submitted = specification(dashboard, run_id)
+    assert submitted.traversal == Sampling(400, 7, "tokens")
+    assert submitted.query.edits == Edits(1, "pattern", deletions=False, alphabet="[a-z]")
+    assert submitted.query.exclude == Exclude(r".*\d.*", ("math", "arts"), True)
     rows = dashboard.store.rows(run_id)
     progress = dashboard.store.get(run_id).progress
     assert sum(row["count"] for row in rows) + progress["failed"] == progress["samples"] == 400
@@ -125,7 +125,7 @@ def test_every_option_is_set_survives_and_is_repeated(workbench, new_workbench, 
     expect(other.page.locator(".st-key-edit_settings")).to_contain_text("1 edit, 4 exclusions")
     again = run_to_the_end(other, dashboard)
     assert again != run_id
-    assert specification(dashboard, again) == asked
+    assert specification(dashboard, again) == submitted
     assert drawn(dashboard, again) == drawn(dashboard, run_id)
 
 

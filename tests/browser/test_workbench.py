@@ -138,7 +138,7 @@ def test_a_reload_in_mid_run_comes_back_to_it(workbench, dashboard):
     stop(workbench)
 
 
-def test_stop_stops_and_keeps_what_was_found(workbench, dashboard):
+def test_stop_stops_and_keeps_the_matches(workbench, dashboard):
     run_id = begin_endless_run(workbench, dashboard)
     expect(workbench.stop_button).to_be_visible()
     begun = time.monotonic()

@@ -103,7 +103,7 @@ def test_one_seed_is_a_warning_and_equal_samples_do_not_differ(dashboard, store)
     page = opened(dashboard, *(finished(store, rows, Sampling(400, seed=1)) for _ in range(2)))
     assert "do not differ by more than chance explains: p = 1 " in html_of(page)
     assert "drawn with the same seed" in html_of(page)
-    assert "The very same was asked" in html_of(page)
+    assert "All settings are the same" in html_of(page)
 
 
 def test_exact_shares_have_no_p_value_and_three_runs_are_compared_with_the_first(dashboard, store):

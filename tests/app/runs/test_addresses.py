@@ -1,4 +1,4 @@
-"""Every run is opened on the page that it was asked on, whatever it is."""
+"""Every run opens on its own page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_search_is_opened_in_the_workbench():
     assert address_of(run) == Address("workbench", {"run": run.id})
 
 
-def test_what_no_page_shows_has_no_address():
+def test_a_run_without_a_page_has_no_address():
     run = record(DecoderStudy())
     assert address_of(dataclasses.replace(run, kind="other", variety="")) is None
     assert address_of(dataclasses.replace(run, specification={"study": {"kind": "decoder", "stars": 1}})) is None

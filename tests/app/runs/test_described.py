@@ -1,4 +1,4 @@
-"""Runs told in a line, and listed."""
+"""Runs in a line, and in a list."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEARCH = record(SearchSpecification("m", Query("b\n(c|d)", prefix="a"), Sampling
 STUDY = record(StudySpecification("m", BiasStudy(draws=12, subjects=tuple("abcdef"), seed=3, tolerance=0.5)), "bias")
 
 
-def test_what_was_asked():
+def test_the_question_of_a_run():
     assert question(SEARCH) == "a|b↵(c|d)"
     assert title(SEARCH, 4) == "a|b…"
     assert title(dataclasses.replace(SEARCH, name="Mine\n")) == "Mine↵"
@@ -62,7 +62,7 @@ def test_time_is_that_of_the_work():
     assert seconds_spent(dataclasses.replace(SEARCH, progress={"seconds_total": 1.5}, started=1.0, ended=9.0)) == 1.5
 
 
-def test_of_a_long_question_only_what_is_shown_is_read(monkeypatch):
+def test_only_the_shown_part_of_a_long_question_is_read(monkeypatch):
     read = []
     monkeypatch.setattr(
         described, "visible", lambda text, spaces: read.append(len(text)) or visible(text, spaces=spaces)
@@ -121,16 +121,16 @@ def test_pages():
     assert [pages(total, 25) for total in (0, 1, 25, 26)] == [1, 1, 1, 2]
 
 
-def test_facts_are_escaped_and_repeating_says_what_to_expect():
+def test_facts_are_escaped_and_the_result_of_repeating_is_predicted():
     hostile = dataclasses.replace(SEARCH, name="<img>", model="<img>", error="<img>", model_fingerprint="f")
     assert "<img>" not in facts_html(hostile)
     same = fingerprint_sentence(hostile, "f")
     assert "The model of this name is the same here" in same
-    for besides in ("versions", "device", "files", "other models", "limit of time"):
-        assert besides in same
-    assert "another here" in fingerprint_sentence(hostile, "g")
-    assert "once it has run" in fingerprint_sentence(hostile, None)
-    assert "does not say" in fingerprint_sentence(SEARCH, "f")
+    for condition in ("versions", "device", "files", "other models", "time limit"):
+        assert condition in same
+    assert "different here" in fingerprint_sentence(hostile, "g")
+    assert "after its first run" in fingerprint_sentence(hostile, None)
+    assert "has no fingerprint" in fingerprint_sentence(SEARCH, "f")
     for here in (None, "f"):
-        told = fingerprint_sentence(record(StudySpecification("toy", TriggerStudy()), "triggers"), here)
-        assert told.startswith("It asks no language model. Repeating it with its seed gives the same rows where")
+        sentence = fingerprint_sentence(record(StudySpecification("toy", TriggerStudy()), "triggers"), here)
+        assert sentence.startswith("It uses no language model. A repetition with the same seed gives the same rows if")

@@ -1,4 +1,4 @@
-"""The history on a real store: found, named, pinned, deleted, restored, repeated, imported."""
+"""The history on a real store: runs are searched, named, pinned, deleted, restored, repeated, imported."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def listed(page):
 
 def test_an_empty_history_offers_examples(dashboard):
     page = opened(dashboard)
-    assert "Nothing has been run" in page.info[0].value
+    assert "No run yet" in page.info[0].value
     assert "relens-card" in html_of(page)
 
 
-def test_runs_are_listed_and_found(dashboard, store):
+def test_runs_are_listed_and_searched(dashboard, store):
     finished(store, "cats")
     named = finished(store, "dogs", traversal=Sampling(5))
     store.rename(named, "Mine <b>")
@@ -61,7 +61,7 @@ def test_runs_are_listed_and_found(dashboard, store):
     assert listed(page) == ["Mine <b>"]
     page.text_input(key="find").set_value("nobody has this").run()
     assert listed(page) == []
-    assert "No run is like this" in page.caption[0].value
+    assert "No run fits" in page.caption[0].value
     page.text_input(key="find").set_value("").run()
     page.multiselect(key="kind").select("Bias").run()
     assert listed(page) == ["Bias (draws 12)"]
@@ -103,7 +103,7 @@ def test_a_name_is_shown_as_it_is_stored(dashboard, store, typed):
         assert store.get(run).name == page.text_input(key=f"name_{run}").value == "two blanks"
 
 
-def test_what_another_person_writes_stays_and_is_shown(dashboard, store):
+def test_another_persons_text_stays_and_is_shown(dashboard, store):
     run = finished(store)
     page = opened(dashboard, runs=run)
     page.text_input(key=f"name_{run}").set_value("mine").run()
@@ -115,7 +115,7 @@ def test_what_another_person_writes_stays_and_is_shown(dashboard, store):
     assert page.text_area(key=f"note_{run}").value == "their note"
 
 
-def test_a_name_that_is_refused_stays_to_be_mended(dashboard, store, monkeypatch):
+def test_a_refused_name_stays_in_the_field(dashboard, store, monkeypatch):
     run = finished(store)
     page = opened(dashboard, runs=run)
 
@@ -178,7 +178,7 @@ def test_a_study_is_resumed_but_not_one_from_elsewhere(dashboard, store):
     assert store.get(run).status == "queued"
 
 
-def test_why_a_run_could_not_be_exported_is_said(dashboard, store, monkeypatch):
+def test_a_failed_export_shows_its_reason(dashboard, store, monkeypatch):
     run = finished(store)
     refusing = []
     button = st.download_button
@@ -217,7 +217,7 @@ def test_several_are_chosen_across_pages_of_the_list(dashboard, store):
 
 
 @pytest.mark.parametrize("runs", ["nothing", "<b>", ",,,", "a" * 5000])
-def test_an_address_that_names_no_run_does_no_harm(dashboard, store, runs):
+def test_an_address_without_a_run_does_no_harm(dashboard, store, runs):
     finished(store)
     page = opened(dashboard, runs=runs)
     assert listed(page) == ["a"]

@@ -1,4 +1,4 @@
-"""What runs asked is read once, and shown as long as a list has room for."""
+"""The question of a run is read once, and cut to the room of a list."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engine.runs.specification import SearchSpecification, StudySpecification, s
 from engine.studies.bias import BiasStudy
 
 
-def asked_long_ago(store, pattern):
-    """A run of a store that was written when a pattern might have any length."""
+def old_run(store, pattern):
+    """A run of an old store, whose pattern may have any length."""
     run_id = store.submit(SearchSpecification("m", Query("a")))
     specification = specification_to_json(SearchSpecification("m", Query("a")))
     specification["query"]["pattern"] = pattern
@@ -36,7 +36,7 @@ def table(store, questions):
 
 def test_a_list_of_long_patterns_is_drawn_at_once(store):
     for _ in range(25):
-        asked_long_ago(store, "(a|b)\n" * 165_000)
+        old_run(store, "(a|b)\n" * 165_000)
     questions = Questions(store)
     begun = time.thread_time()
     shown = table(store, questions)
@@ -44,7 +44,7 @@ def test_a_list_of_long_patterns_is_drawn_at_once(store):
     assert list(shown["Run"]) == [("(a|b)↵" * 15)[:89] + "…"] * 25
 
 
-def test_what_was_asked_is_read_once_and_a_name_at_every_drawing(store, monkeypatch):
+def test_a_question_is_read_once_and_a_name_at_every_drawing(store, monkeypatch):
     run = store.submit(SearchSpecification("m", Query("cats")))
     store.submit(StudySpecification("m", BiasStudy(draws=12)))
     questions = Questions(store)
@@ -57,8 +57,8 @@ def test_what_was_asked_is_read_once_and_a_name_at_every_drawing(store, monkeypa
     assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "cats"]
 
 
-def test_a_line_is_as_long_as_it_may_be(store):
-    asked_long_ago(store, "x" * 500)
+def test_a_line_has_at_most_its_length(store):
+    old_run(store, "x" * 500)
     store.rename(store.submit(SearchSpecification("m", Query("a"))), "y" * 100)
     runs = store.listed()
     assert Questions(store).titles(runs, 10) == ["y" * 9 + "…", "x" * 9 + "…"]

@@ -1,4 +1,4 @@
-"""A store of an earlier version opens: its runs are shown, compared with what is known now, and asked again.
+"""A store of an earlier version opens: its runs are shown, compared and repeated.
 
 `tests/data/store_schema_3.sql` holds one run of each study and of each traversal, carried out with models of random
 weights by the version before settings were declared (November 2026).
@@ -33,14 +33,14 @@ def store(tmp_path):
 
 @pytest.fixture
 def runs(store):
-    """The runs by what they are of: the kind of a study, or of a traversal."""
-    found = {}
+    """The runs by the kind of their study or traversal."""
+    runs_by_kind = {}
     for line in store.listed(limit=100):
         run = store.get(line.id)
         specification = specification_from_json(run.specification)
         is_search = isinstance(specification, SearchSpecification)
-        found[specification.traversal.kind if is_search else specification.study.kind] = run
-    return found
+        runs_by_kind[specification.traversal.kind if is_search else specification.study.kind] = run
+    return runs_by_kind
 
 
 def test_every_run_is_there_with_its_rows(store, runs):
@@ -51,7 +51,7 @@ def test_every_run_is_there_with_its_rows(store, runs):
 
 
 @pytest.mark.parametrize("kind", STUDIES)
-def test_a_study_is_understood_and_says_what_it_found(store, runs, kind):
+def test_a_study_opens_with_its_findings(store, runs, kind):
     specification = specification_from_json(runs[kind].specification)
     assert isinstance(specification, StudySpecification)
     rows = list(store.rows(runs[kind].id))
@@ -65,7 +65,7 @@ def test_a_study_is_understood_and_says_what_it_found(store, runs, kind):
 
 
 @pytest.mark.parametrize("kind", [*STUDIES, "shortest_path", "sampling", "distribution"])
-def test_a_run_is_asked_again_as_it_was(store, runs, kind):
+def test_a_run_is_repeated_unchanged(store, runs, kind):
     again = store.get(store.repeat(runs[kind].id))
     assert specification_from_json(again.specification) == specification_from_json(runs[kind].specification)
 

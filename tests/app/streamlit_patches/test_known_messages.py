@@ -1,4 +1,4 @@
-"""A browser cannot have done what no page of ours needs."""
+"""Messages that no page of ours needs have no effect."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def kept() -> object:
 
 
 def one(kind: str) -> BackMsg:
-    """A message of that kind, whatever it says."""
+    """A message of that kind with any content."""
     message = BackMsg()
     if BackMsg.DESCRIPTOR.fields_by_name[kind].message_type is None:
         setattr(message, kind, True)
@@ -59,7 +59,7 @@ def files(number: int) -> BackMsg:
 
 
 def hears(folder, *messages):
-    """What a browser hears that draws the page, says this, and draws the page again."""
+    """The messages to a browser that draws the page, sends this, and draws the page again."""
 
     async def session(browser, send):
         send(one("rerun_script"))
@@ -82,7 +82,7 @@ def test_nobody_empties_the_caches_of_all_sessions(tmp_path, known):
 
 
 def test_streamlit_alone_empties_them(tmp_path, streamlit_alone):
-    """Should this fail, Streamlit has mended it, and `clear_cache` need not be refused."""
+    """If this fails, Streamlit has fixed it, and `clear_cache` need not be refused."""
     before = kept()
 
     async def session(browser, send):
@@ -122,7 +122,7 @@ def test_a_page_is_drawn_with_the_fields_of_a_form_and_not_with_a_hundred_thousa
 
 
 def test_every_message_is_known_or_refused():
-    """Should this fail, Streamlit has a new message: find out how far it reaches."""
+    """If this fails, Streamlit has a new message: find out its effects."""
     kinds = {field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields}
     refused = {kind for kind in kinds if not known_messages.is_known(one(kind))}
     assert refused == {

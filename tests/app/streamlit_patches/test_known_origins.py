@@ -1,4 +1,4 @@
-"""A page of another site is refused, and nobody else hears that it was there."""
+"""A page of another site is refused without a request to another machine."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from app.streamlit_patches import known_origins
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """The addresses that were asked for; none answers."""
-    found = []
-    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout: found.append(url))
+def requests(monkeypatch):
+    """The addresses requested; none answers."""
+    addresses = []
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout: addresses.append(url))
     monkeypatch.setattr(net_util, "get_external_ip", known_origins._get_external_ip)
     monkeypatch.setattr(net_util, "_external_ip", None)
-    return found
+    return addresses
 
 
-def test_a_foreign_page_is_refused_without_asking_another_machine(asked):
+def test_a_foreign_page_is_refused_without_asking_another_machine(requests):
     known_origins.apply()
     assert not is_url_from_allowed_origins("https://foreign.example")
-    assert not asked
+    assert not requests
 
 
-def test_this_machine_and_the_named_ones_are_let_in(asked, monkeypatch):
+def test_this_machine_and_the_named_ones_are_let_in(requests, monkeypatch):
     known_origins.apply()
     monkeypatch.setattr(
         config, "get_option", {"server.enableCORS": True, "server.corsAllowedOrigins": ["https://a.example"]}.get
@@ -36,7 +36,7 @@ def test_this_machine_and_the_named_ones_are_let_in(asked, monkeypatch):
     assert not is_url_from_allowed_origins("https://b.example")
 
 
-def test_streamlit_alone_asks(asked):
-    """Should this fail, Streamlit has mended it, and the module can go."""
+def test_streamlit_alone_asks(requests):
+    """If this fails, Streamlit has fixed it, and the module can go."""
     assert not is_url_from_allowed_origins("https://foreign.example")
-    assert len(asked) == 2
+    assert len(requests) == 2

@@ -1,4 +1,4 @@
-"""What is changed of Streamlit is looked for first."""
+"""The parts of Streamlit to change are checked first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Session:
         """Something."""
 
 
-def test_what_is_there_is_found():
+def test_existing_parts_are_there():
     check_parts(
         [
             Function(Session.handle, ("self", "message")),
@@ -40,7 +40,7 @@ def test_what_is_there_is_found():
         (Attribute(Session, "read_only"), r"Session\.read_only"),
     ],
 )
-def test_what_is_not_there_is_named(part, name):
+def test_missing_parts_are_named(part, name):
     with pytest.raises(RelensError, match=rf"Streamlit \d.* it has no {name}\.$"):
         check_parts([Attribute(Session, "kind"), part])
 

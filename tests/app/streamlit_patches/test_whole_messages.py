@@ -1,4 +1,4 @@
-"""What is on its way to the browser when a fragment begins again: all of it arrives, in order."""
+"""Unsent messages when a fragment runs again: all arrive, in order."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def test_a_page_that_begins_again_still_replaces_the_older_one(whole):
     assert texts(queue) == ["new_session"]
 
 
-def test_what_was_sent_is_not_sent_again(whole):
+def test_sent_messages_are_not_sent_again(whole):
     queue = a_page_and_then_its_fragment()
     assert len(queue.flush()) == 7
     assert not queue.flush()
 
 
 def test_streamlit_alone_loses_the_field(streamlit_alone):
-    """Should this fail, Streamlit has mended it, and `_clear_for_whole_pages` can go."""
+    """If this fails, Streamlit has fixed it, and `_clear_for_whole_pages` can go."""
     assert "field" not in texts(a_page_and_then_its_fragment())
 
 
@@ -131,7 +131,7 @@ def asking(fragment: str = "", button: str = "") -> BackMsg:
 
 
 def hears(folder, session) -> Browser:
-    """What a browser hears of the page, which does `session(browser, ask)`."""
+    """The messages to a browser of a page that does `session(browser, ask)`."""
     return what_a_browser_hears(folder, PAGE, lambda browser, send: session(browser, lambda *what: send(asking(*what))))
 
 
@@ -152,7 +152,7 @@ async def a_request_when_the_last_run_was_not_heard(browser, ask) -> None:
     await browser.wait_for("field 2")
 
 
-def test_a_request_waits_until_the_last_run_was_heard(tmp_path, whole):
+def test_a_request_waits_until_the_last_runs_events_are_handled(tmp_path, whole):
     browser = hears(tmp_path, a_request_when_the_last_run_was_not_heard)
     assert browser.texts() == ["clock 1", "field 1", "not pressed", "end of the page", "clock 2", "field 2"]
 
@@ -170,7 +170,7 @@ def test_all_requests_that_waited_have_their_turn(tmp_path, whole):
     assert sorted(texts[5:]) == ["clock 3", "field 2"]
 
 
-def test_a_page_that_is_asked_for_has_its_turn_too(tmp_path, whole):
+def test_a_requested_page_has_its_turn_too(tmp_path, whole):
     async def page_again(browser, ask) -> None:
         await draw_the_clock_unheard(browser, ask)
         ask()
@@ -181,8 +181,8 @@ def test_a_page_that_is_asked_for_has_its_turn_too(tmp_path, whole):
     assert texts.count("end of the page") == 2
 
 
-def test_streamlit_alone_loses_the_run_that_was_not_heard(tmp_path, streamlit_alone):
-    """Should this fail, Streamlit has mended it, and `_waiting` and all that fills and empties it can go."""
+def test_streamlit_alone_loses_a_run_with_queued_events(tmp_path, streamlit_alone):
+    """If this fails, Streamlit has fixed it, and `_waiting` and all that fills and empties it can go."""
     browser = hears(tmp_path, a_request_when_the_last_run_was_not_heard)
     assert "clock 2" not in browser.texts()
 
@@ -194,7 +194,7 @@ async def a_button_and_a_clock_at_once(browser, ask) -> None:
     await asyncio.sleep(0.2)
 
 
-def test_a_button_is_heard_that_is_pressed_when_a_clock_ticks(tmp_path, whole):
+def test_a_button_pressed_at_the_tick_of_a_clock_is_not_lost(tmp_path, whole):
     browser = hears(tmp_path, a_button_and_a_clock_at_once)
     assert browser.texts()[-4:] == ["clock 2", "field 2", "pressed", "end of the page"]
 
@@ -212,7 +212,7 @@ def test_a_button_of_the_fragment_that_runs_draws_that_alone(tmp_path, whole):
     assert browser.texts() == ["clock 1", "field 1", "not pressed", "end of the page", "clock 2", "pressed"]
 
 
-def test_streamlit_alone_does_not_hear_the_button(tmp_path, streamlit_alone):
-    """Should this fail, Streamlit has mended it, and `_presses_elsewhere` can go."""
+def test_streamlit_alone_loses_the_button(tmp_path, streamlit_alone):
+    """If this fails, Streamlit has fixed it, and `_presses_elsewhere` can go."""
     browser = hears(tmp_path, a_button_and_a_clock_at_once)
     assert "pressed" not in browser.texts()
