@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app.charts import CONFIG
-from app.components.messages import show_error
+from app.components.messages import act, show_error
 from app.present.deck_file import deck_html, deck_name
 from app.present.figures import svg_address
 from app.present.finding import MOST_CAVEATS, MOST_SENTENCES
@@ -180,7 +180,7 @@ def _buttons(store: ScreenStore, screen: Screen, place: int, count: int) -> None
                 disabled=place == end,
                 help=f"Show this screen one place {'earlier' if by < 0 else 'later'}.",
             ):
-                _act(lambda by=by: store.move(screen.id, by))
+                act(lambda by=by: store.move(screen.id, by))
         if st.button(
             "Take out",
             type="tertiary",
@@ -189,7 +189,7 @@ def _buttons(store: ScreenStore, screen: Screen, place: int, count: int) -> None
             help="Take this screen out of the deck. Undo brings it back.",
         ):
             st.session_state[_TAKEN_OUT] = (screen.id, screen.title)
-            _act(lambda: store.delete(screen.id))
+            act(lambda: store.delete(screen.id))
 
 
 def _undo(store: ScreenStore) -> None:
@@ -201,7 +201,7 @@ def _undo(store: ScreenStore) -> None:
         st.markdown(f"“{as_markdown(shortened(title, 80))}” was taken out.")
         if st.button("Undo", icon=":material/undo:", key="undo_delete", help="Bring it back to its place."):
             st.session_state[_TAKEN_OUT] = None
-            _act(lambda: store.restore(screen_id))
+            act(lambda: store.restore(screen_id))
 
 
 def _edit(store: ScreenStore, screen: Screen, decks: Sequence[str]) -> None:
@@ -244,7 +244,7 @@ def _edit(store: ScreenStore, screen: Screen, decks: Sequence[str]) -> None:
             "Save", type="primary", icon=":material/check:", help="The screen is shown and exported with these words."
         )
     if saved:
-        _act(lambda: _save(store, screen, title, _lines(sentences), _lines(caveats), explanation, str(deck)))
+        act(lambda: _save(store, screen, title, _lines(sentences), _lines(caveats), explanation, str(deck)))
 
 
 def _save(
@@ -268,16 +268,6 @@ def _save(
 
 def _lines(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
-
-
-def _act(action: Callable[[], None]) -> None:
-    """Do it and draw the page anew; or show the error."""
-    try:
-        action()
-    except RelensError as error:
-        show_error(error)
-        return
-    st.rerun()
 
 
 def _try(action: Callable[[], int]) -> int | None:

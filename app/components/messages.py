@@ -1,6 +1,8 @@
-"""Errors and warnings as boxes. Quoted text may come from anybody, so all Markdown is escaped."""
+"""Errors and warnings as boxes, and actions that may fail. Quoted text may come from anybody: Markdown is escaped."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -21,3 +23,13 @@ def show_no_model() -> None:
 def show_warning(sentence: str) -> None:
     """One sentence of warning."""
     st.warning(as_markdown(sentence), icon=":material/warning:")
+
+
+def act(action: Callable[[], object]) -> None:
+    """Do something and draw the page anew; or show the error."""
+    try:
+        action()
+    except RelensError as error:
+        show_error(error)
+        return
+    st.rerun()

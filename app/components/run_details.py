@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from app import links, study_narrative
-from app.components.messages import show_error
+from app.components.messages import act
 from app.components.refused_file import file_or_refusal, show_refusal
 from app.components.run_links import change_link, open_link, page_named
 from app.components.run_words import run_words
@@ -18,7 +18,6 @@ from app.services import Services
 from app.session import session_name
 from app.text import as_html, as_markdown, shortened
 from engine.counted import counted
-from engine.errors import RelensError
 from engine.runs.listed_runs import ListedRun
 from engine.runs.records import MOST_ROWS, RunRecord
 from engine.runs.run_file import SUFFIX, write_run
@@ -92,11 +91,11 @@ def bin_of_run(services: Services, chosen: Sequence[ListedRun], total: int) -> N
             key="restore_button",
             help="Put the ticked runs back into the history, as they were.",
         ):
-            _act(lambda: [services.store.restore(run.id) for run in chosen])
+            act(lambda: [services.store.restore(run.id) for run in chosen])
         with st.popover("Empty the bin", icon=":material/delete_forever:", key="empty_bin"):
             st.caption(f"This removes {counted(total, 'deleted run')} and all rows for good, for everybody.")
             if st.button("Remove them for good", key="purge_button", help="There is no undo."):
-                _act(lambda: services.store.purge(0.0))
+                act(lambda: services.store.purge(0.0))
 
 
 def undo_banner(services: Services) -> None:
@@ -109,7 +108,7 @@ def undo_banner(services: Services) -> None:
         st.html(f'<span role="status">Deleted {as_html(what)}.</span>', width="content")
         if st.button("Undo", icon=":material/undo:", key="undo_button", help="Put it back as it was."):
             st.session_state[_UNDO] = []
-            _act(lambda: [services.store.restore(run_id) for run_id, _ in deleted])
+            act(lambda: [services.store.restore(run_id) for run_id, _ in deleted])
         if st.button("Dismiss", type="tertiary", key="dismiss_button", help="Hide this message; it stays deleted."):
             st.session_state[_UNDO] = []
             st.rerun()
@@ -172,7 +171,7 @@ def _repeating(services: Services, run: RunRecord) -> None:
             key="history_stop",
             help="End it; its rows stay.",
         ):
-            _act(lambda: services.store.request_stop(run.id))
+            act(lambda: services.store.request_stop(run.id))
         return
     can_resume = run.kind == StudySpecification.kind and study_narrative.can_resume(run)
     if can_resume and st.button(
@@ -181,14 +180,14 @@ def _repeating(services: Services, run: RunRecord) -> None:
         key="history_resume",
         help="Continue this study; finished pieces are not repeated.",
     ):
-        _act(lambda: (services.store.resume(run.id), services.ensure_worker()))
+        act(lambda: (services.store.resume(run.id), services.ensure_worker()))
     if st.button(
         "Repeat",
         icon=":material/replay:",
         key="history_repeat",
         help="Run the same again from the start, as a new run; a sample keeps its seed.",
     ):
-        _act(
+        act(
             lambda: (
                 services.store.repeat(run.id, session_name()),
                 services.ensure_worker(),
@@ -200,7 +199,7 @@ def _repeating(services: Services, run: RunRecord) -> None:
 def _keeping(services: Services, run: RunRecord) -> None:
     label, icon = ("Unpin", ":material/keep_off:") if run.pinned else ("Pin", ":material/keep:")
     if st.button(label, icon=icon, key="history_pin", help="Pinned runs stay above the others."):
-        _act(lambda: services.store.pin(run.id, not run.pinned))
+        act(lambda: services.store.pin(run.id, not run.pinned))
 
 
 def _file(services: Services, run: RunRecord) -> None:
@@ -230,14 +229,4 @@ def _deleting(services: Services, runs: Sequence[RunRecord]) -> None:
         help="Remove it from the list; a live run is stopped. You can undo this.",
     ):
         st.session_state[_UNDO] = [(run.id, title(run)) for run in runs]
-        _act(lambda: [services.store.delete(run.id) for run in runs])
-
-
-def _act(action: Callable[[], object]) -> None:
-    """Do something with a run and draw the page anew; or show the error."""
-    try:
-        action()
-    except RelensError as error:
-        show_error(error)
-        return
-    st.rerun()
+        act(lambda: [services.store.delete(run.id) for run in runs])

@@ -18,7 +18,8 @@ from engine.runs.records import RunRecord
 #: How the bar of a search's mass is read.
 BAR_KEY = "solid: found so far · hatched: not looked at yet · empty: certainly no match"
 
-_HUES = {"queued": ORANGE, "running": BLUE, "done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED}
+#: The colour of the dot of each status.
+HUES = {"queued": ORANGE, "running": BLUE, "done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED}
 
 
 def run_status(run: RunRecord, queue_position: int | None) -> None:
@@ -31,7 +32,7 @@ def run_status(run: RunRecord, queue_position: int | None) -> None:
         sentence = narrative.ending_sentence(run)
         st.html(
             f'<div class="relens-verdict" data-run-status="{run.status}">'
-            f'<span><i class="relens-dot" style="--hue:{_HUES[run.status]}"></i><b>{headline}</b></span>'
+            f'<span><i class="relens-dot" style="--hue:{HUES[run.status]}"></i><b>{headline}</b></span>'
             f"<span>{as_html(sentence)}</span></div>"
         )
         work = narrative.work_sentence(run)

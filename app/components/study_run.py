@@ -12,9 +12,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from app import links, narrative, study_narrative
-from app.charts import BLUE, GREEN, ORANGE, RED
 from app.components.messages import show_error, show_warning
-from app.components.run_panel import device_line
+from app.components.run_panel import HUES, device_line
 from app.components.study_findings import (
     downloads,
     findings,
@@ -33,8 +32,6 @@ from engine.errors import QueryError, RelensError
 from engine.runs.records import RunRecord
 from engine.runs.specification import StudySpecification
 from engine.studies.masking import Masker
-
-_HUES = {"done": GREEN, "stopped": ORANGE, "failed": RED, "interrupted": RED, "queued": ORANGE, "running": BLUE}
 
 #: Seconds between two looks: at first, and later.
 _EAGER, _CALM = 1.0, 2.0
@@ -139,7 +136,7 @@ def _status(run: RunRecord, run_rows: RunRows, position: int | None, mask: Maske
     detail = " · ".join(part for part in (units, work) if part)
     st.html(
         f'<div class="relens-verdict" data-run-status="{run.status}">'
-        f'<span><i class="relens-dot" style="--hue:{_HUES[run.status]}"></i><b>{as_html(headline)}</b></span>'
+        f'<span><i class="relens-dot" style="--hue:{HUES[run.status]}"></i><b>{as_html(headline)}</b></span>'
         f"<span>{as_html(ending or detail)}</span></div>"
     )
     if ending and detail:
