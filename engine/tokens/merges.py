@@ -94,8 +94,7 @@ class PairTest:
         self._index_right_tokens()
         self._pairs: dict[tuple[int, int], bool] = {}
         self._refused: dict[int, Integers] = {}
-        self._unless_refused = np.where(self._is_orderly, _YES, _OPEN).astype(np.uint8)
-        self._open_count = int(np.count_nonzero(~self._is_orderly))
+        self._disorderly = np.flatnonzero(~self._is_orderly)
 
     # -- trees and spines -----------------------------------------------------------------------------------------
 
@@ -205,10 +204,11 @@ class PairTest:
         """(n,) which of `tokens`, each canonical by itself, may follow `left` inside a pre-token."""
         if not self._is_orderly[left]:
             return np.array([self._decide(left, token) for token in tokens.tolist()], np.bool_)
-        answers = self._unless_refused.copy()
+        answers = np.full(self._size, _YES, np.uint8)
         answers[self._refused_after(left)] = _NO
+        answers[self._disorderly] = _OPEN
         answers = answers[tokens]
-        for index in np.flatnonzero(answers == _OPEN) if self._open_count else ():
+        for index in np.flatnonzero(answers == _OPEN) if len(self._disorderly) else ():
             answers[index] = _YES if self._decide(left, int(tokens[index])) else _NO
         return answers.view(np.bool_)
 
@@ -233,7 +233,7 @@ class PairTest:
         self._first_by_left = np.searchsorted(self._merge_left[by_left], np.arange(self._size + 1))
 
     def _refused_after(self, left: int) -> Integers:
-        """The orderly tokens that may not follow an orderly token, in no order, some of them several times."""
+        """The tokens that may not follow an orderly token, as far as they are orderly; unsorted, with repetitions."""
         refused = self._refused.get(left)
         if refused is None:
             parts = []

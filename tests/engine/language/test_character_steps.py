@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from engine.language.character_steps import CharacterSteps
 from engine.language.compile import compile_regex
-from tests.examples import examples
 
 CHARACTERS = "aAkz09 \n_é߿ࠀ€\ud7ff\ue000\uffff\U00010000😀\U0010ffff"
 
@@ -30,7 +29,7 @@ def test_steps_are_those_of_the_bytes(pattern: str):
     assert steps.destinations(next(iter(steps.destinations(0)))) == frozenset() or "|" in pattern
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(firsts=st.sets(st.characters(codec="utf-8"), min_size=1, max_size=8), picks=st.integers(0, 255))
 def test_characters_are_all_and_in_order(firsts: set[str], picks: int):
     # Of two kinds of beginning, one is asked for.

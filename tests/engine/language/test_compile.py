@@ -18,7 +18,6 @@ from engine.language.syntax import parse_regex
 from engine.query import Exclude, Limits, Query
 from tests.engine.language.derivatives import minimal_table
 from tests.engine.language.patterns import QUERIES, SUPPORTED
-from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 
@@ -54,7 +53,7 @@ def test_is_the_minimal_automaton(pattern: str):
     assert not automaton.in_prefix.any()
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     pattern=st.recursive(
         st.sampled_from(["a", "b", "é", "[ab]", "[^a]", ""]),

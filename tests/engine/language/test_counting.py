@@ -17,7 +17,6 @@ from engine.language.counting import (
     longest_length,
     shortest_length,
 )
-from tests.examples import examples
 
 _ab_patterns = st.recursive(
     st.sampled_from(["a", "b", "[ab]", "é", ""]),
@@ -37,7 +36,7 @@ TEXTS = [
 ]
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(pattern=_ab_patterns)
 def test_counts_agree_with_enumeration(pattern: str):
     automaton = compile_regex(pattern)

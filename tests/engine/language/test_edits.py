@@ -18,7 +18,6 @@ from engine.language.edits import EditedLanguage
 from engine.language.syntax import parse_regex
 from engine.query import Edits, Limits, Query
 from tests.engine.language.brute_force import edited_strings, strings_of, strings_over
-from tests.examples import examples
 
 KINDS = [kinds for kinds in itertools.product([False, True], repeat=3) if any(kinds)]
 NAMES = ("insertions", "deletions", "substitutions")
@@ -60,7 +59,7 @@ def test_each_kind_can_be_switched_off(words, alphabet, written, distance, kinds
     assert strings_of(automaton) == edited_strings(words, distance, written, **options)
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(
     words=st.lists(st.text("ab€😀", max_size=4), min_size=1, max_size=3),
     written=st.text("abé€", min_size=1, max_size=3),

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from engine.errors import RegexError
 from engine.language.explain import ExplainedPart, explain
 from tests.engine.language.patterns import SUPPORTED, patterns
-from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 
@@ -37,7 +36,7 @@ def test_places(pattern: str):
     check_places(pattern)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pattern=patterns)
 def test_places_of_generated_patterns(pattern: str):
     check_places(pattern)

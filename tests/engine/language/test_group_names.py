@@ -12,7 +12,6 @@ from engine.language.group_names import group_names
 from engine.language.groups import GroupReader
 from tests.engine.language.hostile import FLAT
 from tests.engine.language.patterns import SUPPORTED, patterns
-from tests.examples import examples
 from tests.steps import grows_too_fast
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
@@ -39,13 +38,13 @@ def test_names_are_those_that_the_parser_finds(pattern):
     assert group_names(pattern, "(?P<last>x)") == GroupReader(pattern, "(?P<last>x)").names
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(pattern=patterns)
 def test_names_of_generated_patterns(pattern):
     assert group_names(pattern) == GroupReader("", pattern).names
 
 
-@settings(max_examples=examples(500), deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(
     ["(?P<a>", "(?P<b>", "(", "(?:", "(?x:", "(?-x:", ")", "#", "\n", "[", "]", "^", "\\", "(?#", "a", "|", "*", "(?x)"]
 ), max_size=12).map("".join))  # fmt: skip

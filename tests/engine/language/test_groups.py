@@ -14,7 +14,6 @@ from engine.language import groups
 from engine.language.groups import GroupReader
 from engine.query import Limits
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string
-from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 
@@ -97,7 +96,7 @@ _bodies = st.recursive(
 )
 
 
-@settings(max_examples=examples(400))
+@settings(max_examples=400)
 @given(body=_bodies)
 def test_generated_patterns_agree_with_re(body: str):
     numbers = itertools.count()

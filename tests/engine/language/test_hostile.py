@@ -17,7 +17,6 @@ from engine.language.explain import explain
 from engine.language.groups import GroupReader
 from engine.language.syntax import parse_regex
 from tests.engine.language.hostile import FLAT, GROUPS, HOSTILE, NESTED
-from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 
@@ -88,7 +87,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=9).map("".join))
 def test_a_number_that_is_too_large_is_refused_where_the_first_one_stands(pieces: str):
     source = f"{pieces}c{{9,{'9' * 12}}}"

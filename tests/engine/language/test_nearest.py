@@ -14,7 +14,6 @@ from engine.language.nearest import Edit, Nearest, NearestStrings
 from engine.query import Edits
 from tests.engine.language.edited import LETTERS, edits_apart, one_edit
 from tests.engine.language.patterns import matching_string
-from tests.examples import examples
 
 #: Parts of a query with their strings; the last has more, all too far from any text that is made of the first four.
 PARTS = {
@@ -75,7 +74,7 @@ def brute_force(prefix: str, pattern: str, text: str, edits: Edits, letters: str
     return found
 
 
-@settings(max_examples=examples(120))
+@settings(max_examples=120)
 @given(
     prefix=st.sampled_from(sorted(PARTS)),
     pattern=st.sampled_from(sorted(PARTS)),
@@ -111,7 +110,7 @@ def test_agrees_with_brute_force(prefix, pattern, where, distance, kinds, letter
     assert parts == sorted(parts, key=["prefix", "pattern"].index)
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(
     pattern=st.sampled_from(
         [r"The ((man)|(woman)) was trained in [a-z]+( [a-z]+)*", r"\w+@\w+\.(org|net)", "[é-ü]{2,9}"]

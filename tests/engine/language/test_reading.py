@@ -12,7 +12,6 @@ from engine.language.compile import compile_language
 from engine.language.nearest import Edit
 from engine.language.reading import Reader, Reading
 from engine.query import Edits, Limits, Query
-from tests.examples import examples
 
 
 def reader(pattern: str, prefix: str = "", **edits) -> Reader:
@@ -86,7 +85,7 @@ def test_agrees_with_brute_force(pattern: str):
     strings = [text for text in _PATTERNS[pattern] if re.fullmatch(pattern, text)]
     edited = reader(pattern, distance=2, alphabet="[a-c!-]")
 
-    @settings(max_examples=examples(60))
+    @settings(max_examples=60)
     @given(text=st.text("abc-!", max_size=4))
     def agrees(text: str):
         distances = {string: Levenshtein.distance(string, text) for string in strings}

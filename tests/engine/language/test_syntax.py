@@ -11,7 +11,6 @@ from engine.language.syntax import DEEPEST_NESTING, parse_regex
 from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
 from engine.query import Limits
 from tests.engine.language.patterns import MALFORMED, REFUSED, SUPPORTED, patterns
-from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 
@@ -125,7 +124,7 @@ def test_places(pattern: str):
     check_places(pattern)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pattern=patterns)
 def test_places_of_generated_patterns(pattern: str):
     check_places(pattern)

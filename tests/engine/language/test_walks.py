@@ -18,7 +18,6 @@ from engine.language.compile import compile_language, compile_regex
 from engine.language.counting import count_strings, count_strings_up_to
 from engine.language.walks import Walks, edge_strings, uniform_strings
 from engine.query import Edits, Query
-from tests.examples import examples
 
 _ab_patterns = st.recursive(
     st.sampled_from(["a", "b", "[ab]", "é", ""]),
@@ -60,7 +59,7 @@ def edge_probabilities(automaton: ByteAutomaton, longest: int) -> dict[str, floa
     return {text: probability / sum(found.values()) for text, probability in found.items()}
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=100)
 @given(pattern=_ab_patterns, longest=st.integers(0, 6))
 def test_every_walk_has_a_number(pattern: str, longest: int):
     automaton = compile_regex(pattern)

@@ -23,7 +23,6 @@ from engine.learn.thompson import MOST_POSITIONS, positions, thompson
 from engine.query import Edits, Limits, Query
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string, mutated, patterns
 from tests.engine.learn.languages import PATTERNS, is_same_automaton
-from tests.examples import examples
 
 SMALL = [pattern for pattern in SUPPORTED if positions(parse_regex(pattern)) <= MOST_POSITIONS]
 
@@ -57,7 +56,7 @@ def test_every_supported_pattern_means_the_same_in_re(pattern):
         assert disagreements(automaton, pattern, texts) == []
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(patterns, st.integers(0, 2**30))
 def test_all_three_automata_agree_with_re_on_generated_patterns(pattern, seed):
     assume(positions(parse_regex(pattern)) <= MOST_POSITIONS)
@@ -66,7 +65,7 @@ def test_all_three_automata_agree_with_re_on_generated_patterns(pattern, seed):
         assert disagreements(automaton, pattern, texts) == []
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(patterns)
 def test_the_minimal_automaton_is_the_engines(pattern):
     assume(positions(parse_regex(pattern)) <= MOST_POSITIONS)

@@ -35,7 +35,6 @@ from tests.engine.tokens.helpers import (
     strings,
 )
 from tests.engine.tokens.obligatory_merges import merged_paths
-from tests.examples import examples
 
 #: The full check asks for 20,000: RELENS_STRINGS=20000.
 STRINGS = int(os.environ.get("RELENS_STRINGS") or 2_000)
@@ -83,7 +82,7 @@ def test_paths_are_the_encodings_of_any_language(gpt2: Tokenizer, smollm2: Token
 
 
 @given(finite_patterns())
-@settings(deadline=None, max_examples=examples(80))
+@settings(deadline=None, max_examples=80)
 def test_small_vocabularies_have_more_refusals(small: Tokenizer, pattern: str) -> None:
     automaton = language(pattern)
     tokens = exact(automaton, small)
@@ -230,7 +229,7 @@ def any_text(tokenizer: Tokenizer) -> TokenAutomaton:
 
 
 @given(st.integers(0, 2**32))
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=100)
 def test_whole_pre_tokens_in_any_text(ignoring_merges: Tokenizer, seed: int) -> None:
     source = random.Random(seed)
     text = "".join(source.choice(["cat", "dog", "ao", "e", " ", "=", "\n", "maxim", "é", "s"]) for _ in range(6))

@@ -12,20 +12,19 @@ from tokenizers import Regex, pre_tokenizers
 
 from engine.tokens import character_sets
 from engine.tokens.character_sets import contains, digit_set, literal_set, punctuation_set, regex_set
-from tests.examples import examples
 
 CLASSES = [r"\p{L}", r"\p{N}", r"\s", r"[^\s\p{L}\p{N}]", r"[^\r\n\p{L}\p{N}]"]
 
 
 @given(st.characters(exclude_categories=["Cs"]), st.sampled_from(CLASSES))
-@settings(deadline=None, max_examples=examples(300))
+@settings(deadline=None, max_examples=300)
 def test_membership_is_the_librarys(character: str, source: str) -> None:
     pieces = pre_tokenizers.Split(Regex(source), "removed").pre_tokenize_str(character)
     assert contains(regex_set(source), np.array([ord(character)]))[0] == (pieces == [])
 
 
 @given(st.characters(exclude_categories=["Cs"]))
-@settings(deadline=None, max_examples=examples(300))
+@settings(deadline=None, max_examples=300)
 def test_digits_and_punctuation(character: str) -> None:
     code_point = np.array([ord(character)])
     cut = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str("a" + character + "a")

@@ -16,7 +16,6 @@ from engine.tokens.tokenizer import Tokenizer
 from engine.tokens.trie_walk import estimate_arcs, walk
 from engine.tokens.vocabulary import Vocabulary
 from tests.engine.tokens.helpers import FINITE, OPEN, language, segmentations, strings
-from tests.examples import examples
 
 PATTERNS = ["a", "ab|cd", "(a|b){0,4}", "a+b*", "(ab|ba|c)*", "é|日", "[a-d]{2}[é日]", ""]
 vocabularies = st.lists(
@@ -47,7 +46,7 @@ def rows(arcs: trie_walk.TokenArcs) -> list[list[tuple[int, int]]]:
 
 
 @given(vocabularies, st.sampled_from(PATTERNS), st.sampled_from([0.0, 0.15, 2.0]))
-@settings(deadline=None, max_examples=examples(300))
+@settings(deadline=None, max_examples=300)
 def test_both_walks_find_every_arc(vocabulary: Vocabulary, pattern: str, share: float) -> None:
     automaton = language(pattern)
     with pytest.MonkeyPatch.context() as patch:
@@ -58,7 +57,7 @@ def test_both_walks_find_every_arc(vocabulary: Vocabulary, pattern: str, share: 
 
 
 @given(vocabularies, st.sampled_from(PATTERNS))
-@settings(deadline=None, max_examples=examples(300))
+@settings(deadline=None, max_examples=300)
 def test_accepts_every_segmentation_and_nothing_else(vocabulary: Vocabulary, pattern: str) -> None:
     automaton = language(pattern)
     try:

@@ -12,7 +12,6 @@ from engine.tokens.laws import assert_laws, paths
 from engine.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.written_out import one_edit_in_all, written_language
-from tests.examples import examples
 
 texts = st.frozensets(st.sampled_from(["", "a", "b", "ab", "ba", " a", "the", " the", "bb"]), min_size=1, max_size=4)
 prefix_texts = st.frozensets(st.sampled_from(["a", "ab", "abb", "The"]), min_size=1, max_size=3)
@@ -28,7 +27,7 @@ def both_ways(query: Query, tokenizer: Tokenizer, ways, excluded) -> tuple[Compi
 
 
 @given(prefix_texts, texts, texts, st.sampled_from(Encoding), st.sampled_from(Boundary), st.booleans(), st.booleans())
-@settings(max_examples=examples(80))
+@settings(max_examples=80)
 def test_the_answer_is_that_of_the_difference(
     small: Tokenizer,
     prefix: frozenset[str],

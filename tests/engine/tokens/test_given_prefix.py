@@ -17,7 +17,6 @@ from engine.tokens.vocabulary import Vocabulary
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import marks, spellings
 from tests.engine.tokens.written_out import one_edit_in_all, written_language
-from tests.examples import examples
 
 prefix_texts = st.frozensets(st.sampled_from(["", "a", "ab", "The ", "The", " a"]), min_size=1, max_size=3)
 pattern_texts = st.frozensets(st.sampled_from(["", "b", " a", "cat", " the", "é"]), min_size=1, max_size=4)
@@ -70,7 +69,7 @@ def check_given(tokenizer: Tokenizer, ways, encoding: Encoding, boundary: Bounda
 
 
 @given(prefix_texts, pattern_texts, st.sampled_from(Encoding), st.sampled_from(Boundary), st.booleans())
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 def test_given_one_string_of_the_prefix(
     small: Tokenizer,
     prefix: frozenset[str],

@@ -17,7 +17,6 @@ from engine.tokens.pretokenizer import boundary_automaton
 from engine.tokens.pretokenizer_regex import UnknownRegexError, parse_regex
 from tests.engine.tokens.conftest import PRE_TOKENIZERS, byte_level
 from tests.engine.tokens.helpers import KINDS, random_string
-from tests.examples import examples
 
 
 def automaton_of(pre_tokenizer: Any) -> BoundaryAutomaton | None:
@@ -47,7 +46,7 @@ def test_cuts_where_the_pre_tokenizer_cuts(name: str) -> None:
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8), st.sampled_from(sorted(PRE_TOKENIZERS))
 )
-@settings(deadline=None, max_examples=examples(300))
+@settings(deadline=None, max_examples=300)
 def test_cuts_any_text(text: str, name: str) -> None:
     automaton = AUTOMATA[name]
     assert automaton is not None
@@ -55,7 +54,7 @@ def test_cuts_any_text(text: str, name: str) -> None:
 
 
 @given(st.text("ab '1\ns", max_size=7), st.sampled_from(sorted(PRE_TOKENIZERS)))
-@settings(deadline=None, max_examples=examples(200))
+@settings(deadline=None, max_examples=200)
 def test_one_run_survives(text: str, name: str) -> None:
     automaton = AUTOMATA[name]
     assert automaton is not None

@@ -21,7 +21,6 @@ from engine.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import language, marks, spellings, strings
 from tests.engine.tokens.written_out import one_edit_in_all, written_language
-from tests.examples import examples
 
 PREFIXES = ["a", "ab?", "The ", "(a|ab|abc)", "a{0,3}", "It's", "(the |the)"]
 PATTERNS = ["b", "(b|cat)?", " ?cat", "a{0,2}b", "(s|t| the){0,2}", "c?"]
@@ -57,7 +56,7 @@ def check_split(tokenizer: Tokenizer, query: Query) -> None:
 
 
 @given(st.sampled_from(PREFIXES), st.sampled_from(PATTERNS), st.sampled_from(Encoding), st.sampled_from(Encoding))
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=60)
 def test_cut_at_the_boundary(small: Tokenizer, prefix: str, pattern: str, first: Encoding, second: Encoding) -> None:
     check_split(small, Query(pattern, prefix=prefix, encoding=second, prefix_encoding=first))
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.traversal.frontier import Frontier
-from tests.examples import examples
 
 operations = st.lists(
     st.one_of(
@@ -19,7 +18,7 @@ operations = st.lists(
 )
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(operations, st.sampled_from([1, 2, 5]))
 def test_pops_in_the_order_of_one_heap(steps, refill):
     frontier, heap = Frontier(refill), []

@@ -16,7 +16,6 @@ from engine.traversal.recording import Recorder, Round
 from engine.traversal.shortest_path import ShortestPathSearch
 from tests.engine.traversal.tables import Driven, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings, enumerate_matches, kept_by_rule
-from tests.examples import examples
 
 ENDINGS = [Ending(), Ending("demanded", END_OF_TEXT)]
 
@@ -29,7 +28,7 @@ def recorded(automaton: TableAutomaton, scorer: TableScorer, batch: int, **optio
     return rounds
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     automaton=automata(),
     decoding=decodings,

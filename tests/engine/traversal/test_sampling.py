@@ -16,7 +16,6 @@ from engine.traversal.sampling import SamplingSearch
 from engine.traversal.search import Found
 from tests.engine.traversal.tables import Driven, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings, enumerate_matches
-from tests.examples import examples
 
 ENDINGS = [Ending("demanded", END_OF_TEXT), Ending("settling", END_OF_TEXT)]
 
@@ -26,7 +25,7 @@ def sampling(automaton: TableAutomaton, scorer: TableScorer, count: int, *, batc
     return Driven(lambda view: SamplingSearch(automaton, view, count, **options), scorer, batch)
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=300)
 @given(
     automaton=automata(),
     decoding=decodings,
@@ -60,7 +59,7 @@ def test_every_draw_is_a_match_with_its_scores_and_weight(automaton, decoding, e
         assert truth.log_weight - math.log(match.weight) <= 1e-5
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60)
 @given(automaton=automata(), decoding=decodings, ending=st.sampled_from(ENDINGS), seed=st.integers(0, 3))
 def test_draws_are_the_same_however_they_are_batched(automaton, decoding, ending, seed):
     def drawn(batch: int) -> list[Found]:

@@ -15,7 +15,6 @@ from engine.traversal.search import Found
 from engine.traversal.shortest_path import ShortestPathSearch
 from tests.engine.traversal.tables import FixedBatch, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings
-from tests.examples import examples
 
 SETTLING = Ending("settling", END_OF_TEXT)
 
@@ -42,7 +41,7 @@ def run(beginnings, scorer, batch):
     return found, refused
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=100)
 @given(
     cases=st.lists(st.tuples(automata(), decodings), min_size=1, max_size=6),
     batch=st.sampled_from([1, 4, 64]),

@@ -15,7 +15,6 @@ from engine.query import Decoding
 from engine.traversal import decoding as decoding_module
 from engine.traversal.decoding import allowed_tokens, keep
 from engine.traversal.selection import Request, select_children
-from tests.examples import examples
 
 
 def random_rows(seed: int, rows: int, vocabulary: int) -> torch.Tensor:
@@ -24,7 +23,7 @@ def random_rows(seed: int, rows: int, vocabulary: int) -> torch.Tensor:
     return torch.log_softmax((logits * 4).round() / 4, dim=1)  # with ties
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 60), st.sampled_from([0.3, 0.9, 0.999]), st.sampled_from([0.5, 1.0, 2.0]))
 def test_each_rule_is_the_samplers_rule(seed, top_k, top_p, temperature):
     rows = random_rows(seed, 3, 700)
@@ -72,7 +71,7 @@ def requests(draw: st.DrawFn) -> Request:
     return Request(tokens, in_prefix, draw(st.integers(1, 12)), had)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(requests(), min_size=1, max_size=4),
     st.integers(0, 100),

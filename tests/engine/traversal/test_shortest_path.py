@@ -22,7 +22,6 @@ from tests.engine.traversal.truth import (
     enumerate_matches,
     true_mass,
 )
-from tests.examples import examples
 
 ENDINGS = [Ending(), Ending("demanded", END_OF_TEXT), Ending("settling", END_OF_TEXT)]
 
@@ -39,7 +38,7 @@ def run_all(search: Driven) -> tuple[list[Found], list[tuple[float, float]]]:
     return found, bounds
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     automaton=automata(),
     decoding=decodings,
@@ -94,7 +93,7 @@ def test_search_equals_enumeration(automaton, decoding, rank, batch, chunk, endi
     assert sum(match.weight for match in found) == pytest.approx(mass, abs=1e-6)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(automaton=automata(), decoding=decodings, wanted=st.integers(1, 4), seed=st.integers(0, 3))
 def test_first_matches_are_the_best_and_batches_do_not_change_them(automaton, decoding, wanted, seed):
     def first(batch: int) -> list[Found]:
