@@ -41,7 +41,7 @@ def here(name: str, *, weights: bool) -> Path | None:
     try:
         folder = Path(
             snapshot_download(
-                name, allow_patterns=_wanted(weights), ignore_patterns=UNWANTED_FILES, local_files_only=True
+                name, allow_patterns=_file_patterns(weights), ignore_patterns=UNWANTED_FILES, local_files_only=True
             )
         )
     except (LocalEntryNotFoundError, HFValidationError):
@@ -52,7 +52,7 @@ def here(name: str, *, weights: bool) -> Path | None:
 
 
 def fetch(name: str, *, weights: bool, report: Callable[[str], None]) -> Path:
-    """The folder of a model, whose missing files are fetched; `report` is told how much that is before it begins.
+    """The folder of a model, with its missing files fetched; `report` gets their size first.
 
     Where the hub cannot be reached, what is on this machine has to do. Raises `ModelError` where that is not enough,
     for a model that the hub does not have or does not give, and for one that does not fit on the disk.
@@ -62,12 +62,14 @@ def fetch(name: str, *, weights: bool, report: Callable[[str], None]) -> Path:
     from huggingface_hub.errors import DryRunError, HFValidationError
 
     try:
-        files = snapshot_download(name, allow_patterns=_wanted(weights), ignore_patterns=UNWANTED_FILES, dry_run=True)
+        files = snapshot_download(
+            name, allow_patterns=_file_patterns(weights), ignore_patterns=UNWANTED_FILES, dry_run=True
+        )
         missing = sum(file.file_size or 0 for file in files if file.will_download)
         if missing:
             _check_room(name, missing)
             report(f"Fetching {_gigabytes(missing)} from the hub")
-        return Path(snapshot_download(name, allow_patterns=_wanted(weights), ignore_patterns=UNWANTED_FILES))
+        return Path(snapshot_download(name, allow_patterns=_file_patterns(weights), ignore_patterns=UNWANTED_FILES))
     except DryRunError as error:  # the hub gives no list; the reason is the cause
         folder = here(name, weights=weights)
         if folder is None:
@@ -77,7 +79,7 @@ def fetch(name: str, *, weights: bool, report: Callable[[str], None]) -> Path:
         _refuse(name, error)
 
 
-def _wanted(weights: bool) -> list[str]:
+def _file_patterns(weights: bool) -> list[str]:
     return DESCRIPTION_FILES + (WEIGHT_FILES if weights else [])
 
 

@@ -82,11 +82,11 @@ class ScorerView(Scorer):
 
     def places(self, nodes: Sequence[int]) -> npt.NDArray[np.int64]:
         """The nodes of the shared tree; those that are not in it yet are put there."""
-        wanted = np.asarray(nodes, np.int64)
+        own = np.asarray(nodes, np.int64)
         self._reserve()
-        for node in wanted[self._places[wanted] == UNPLACED].tolist():
+        for node in own[self._places[own] == UNPLACED].tolist():
             self._put(node)
-        return self._places[wanted]
+        return self._places[own]
 
     def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
         """See `Scorer.log_probs`."""

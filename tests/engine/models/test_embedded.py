@@ -189,8 +189,8 @@ def test_scores_equal_a_direct_computation(model: LanguageModel) -> None:
     nodes = [0, *grow(scorer.tree, [(0, token) for token in token_ids])]
     with torch.inference_mode():
         expected = torch.log_softmax(model.network(torch.tensor([[0, *token_ids]])).logits[0].float(), dim=-1)
-    found = torch.cat([scorer.log_probs(nodes[start : start + 4]) for start in range(0, len(nodes), 4)])
-    assert float((found - expected).abs().max()) < 1e-3
+    scores = torch.cat([scorer.log_probs(nodes[start : start + 4]) for start in range(0, len(nodes), 4)])
+    assert float((scores - expected).abs().max()) < 1e-3
     assert model.tokenizer.decode([int(expected[-2].argmax())]) == "2"
 
 

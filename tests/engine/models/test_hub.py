@@ -33,29 +33,29 @@ def hub(tiny_model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     close_session()
 
 
-def test_what_is_not_here_is_not_asked_for(hub: FakeHub) -> None:
+def test_a_missing_tokenizer_is_not_fetched_for_a_page(hub: FakeHub) -> None:
     with pytest.raises(NotFetchedError, match=r"tokenizer of 'me/tiny' is not on this server yet; a run .* fetches"):
         load_tokenizer(NAME, fetch=False)
     assert hub.requests == []
     assert isinstance(NotFetchedError(""), ModelError)
 
 
-def test_how_much_is_fetched_is_told_before_it_is(hub: FakeHub, tiny_model_folder: Path) -> None:
+def test_the_size_is_reported_before_the_download(hub: FakeHub, tiny_model_folder: Path) -> None:
     size = sum(file.stat().st_size for file in tiny_model_folder.iterdir())
-    told: list[tuple[str, list[str]]] = []
-    model = load_model(NAME, device="cpu", progress=lambda stage, fraction: told.append((stage, hub.requests[:])))
-    sentence, asked_before = told[1]
+    reports: list[tuple[str, list[str]]] = []
+    model = load_model(NAME, device="cpu", progress=lambda stage, fraction: reports.append((stage, hub.requests[:])))
+    sentence, requests_before = reports[1]
     assert sentence == f"Fetching {size / 1e6:,.1f} MB from the hub"
-    assert not any(request.startswith("GET /me/tiny/resolve") for request in asked_before)
+    assert not any(request.startswith("GET /me/tiny/resolve") for request in requests_before)
     assert model.tokenizer.encode("cat") == load_tokenizer(str(tiny_model_folder)).encode("cat")
 
-    # What was fetched is here, for whoever only looks, and is not fetched again.
+    # Fetched files are there for `fetch=False` too, and are not fetched again.
     hub.requests.clear()
     assert load_tokenizer(NAME, fetch=False).encode("cat") == model.tokenizer.encode("cat")
     assert hub.requests == []
-    told.clear()
-    load_model(NAME, device="cpu", progress=lambda stage, fraction: told.append((stage, [])))
-    assert not any("Fetching" in stage for stage, _ in told)
+    reports.clear()
+    load_model(NAME, device="cpu", progress=lambda stage, fraction: reports.append((stage, [])))
+    assert not any("Fetching" in stage for stage, _ in reports)
     assert not any("resolve" in request for request in hub.requests)
 
 

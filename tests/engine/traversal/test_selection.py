@@ -79,20 +79,20 @@ def requests(draw: st.DrawFn) -> Request:
     st.booleans(),
     st.sampled_from([Decoding(), Decoding(top_k=9), Decoding(top_p=0.8, temperature=1.5), Decoding(top_k=1)]),
 )
-def test_all_ways_agree_with_sorting(asked, seed, joint, decoding):
-    rows = random_rows(seed, len(asked), 60)
+def test_all_ways_agree_with_sorting(placed, seed, joint, decoding):
+    rows = random_rows(seed, len(placed), 60)
     after = torch.log_softmax(rows / decoding.temperature, dim=1)
     allowed = allowed_tokens(rows, decoding)
-    asked = [replace(request, row=row) for row, request in enumerate(asked)]
-    by_list = select_children(rows, asked, decoding, joint=joint)
+    placed = [replace(request, row=row) for row, request in enumerate(placed)]
+    by_list = select_children(rows, placed, decoding, joint=joint)
     longest = decoding_module.LONGEST_LIST
     decoding_module.LONGEST_LIST = 0
     try:
-        by_row = select_children(rows, asked, decoding, joint=joint, dense=False)
-        by_mask = select_children(rows, asked, decoding, joint=joint, dense=True)
+        by_row = select_children(rows, placed, decoding, joint=joint, dense=False)
+        by_mask = select_children(rows, placed, decoding, joint=joint, dense=True)
     finally:
         decoding_module.LONGEST_LIST = longest
-    for row, (request, *ways) in enumerate(zip(asked, by_list, by_row, by_mask, strict=True)):
+    for row, (request, *ways) in enumerate(zip(placed, by_list, by_row, by_mask, strict=True)):
         expected = {}
         mass = 0.0
         norm = float(torch.logsumexp(after[row][allowed[row]], dim=0)) if not allowed[row].all() else 0.0
