@@ -156,7 +156,7 @@ def test_parquet_has_the_same_types_whatever_the_rows_are():
 @given(st.lists(matches(), min_size=1, max_size=4))
 def test_parquet_keeps_numbers_and_lists(rows):
     frame = pandas.read_parquet(io.BytesIO(export_rows(numbered(rows), "parquet")))
-    assert [[dict(edit) for edit in found] for found in frame["edits"]] == [row["edits"] for row in rows]
+    assert [[dict(edit) for edit in edits] for edits in frame["edits"]] == [row["edits"] for row in rows]
     table = parquet.read_table(io.BytesIO(export_rows(numbered(rows), "parquet")))
     for name in ("who", "what"):
         values = [row["groups"].get(name) for row in rows]
@@ -190,7 +190,7 @@ def test_no_rows_make_a_file(format):
     assert isinstance(export_rows([], format), bytes)
 
 
-def test_what_utf8_cannot_hold_does_not_stop_an_export():
+def test_characters_that_utf8_cannot_hold_do_not_stop_an_export():
     rows = [{"number": 1, "text": "a\ud800b", "log_prob": -math.inf}]
     assert json.loads(export_rows(rows, "json")) == rows
     assert read_csv(export_rows(rows, "csv"))[0]["text"] == "a?b"

@@ -88,7 +88,7 @@ def cuts(rows: list) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("kind", STUDIES)
-def test_units_that_are_done_are_not_done_again(kind, store, whole, request):
+def test_finished_units_are_not_done_again(kind, store, whole, request):
     study, rows = STUDIES[kind], whole[kind]
     runs = {}
     for where, cut in cuts(rows).items():
