@@ -1,4 +1,4 @@
-"""Scoring by brute force: every asked path through the model from its first token.
+"""Scoring by brute force: every path through the model from its first token.
 
 Some models cannot share keys and values between paths: recurrent ones (Mamba, RWKV) carry a state that has all of the
 past folded in, sliding windows forget by place in the cache, and some architectures place tokens by counting them.

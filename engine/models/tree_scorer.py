@@ -15,7 +15,7 @@ prefix, a forced chain of tokens, and nodes evicted for want of memory are all j
 order of the columns means nothing. They run from the newest node to the oldest, so that a model which takes them for
 positions is found out at once. Attention within a tree is due to SpecInfer (Miao et al. 2024, section 4.2).
 
-Needs a model whose attention is told everything by mask and position, which `check.py` finds out at load.
+Needs a model whose attention depends on mask and position alone, which `check.py` finds out at load.
 """
 
 from __future__ import annotations

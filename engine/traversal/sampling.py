@@ -1,6 +1,6 @@
 """Ten thousand random draws for the price of the nodes they touch.
 
-Drawing one text at a time asks the model about " The man was trained in" ten thousand times. But draws are counts:
+Drawing one text at a time runs the model on " The man was trained in" ten thousand times. But draws are counts:
 of 10,000 at a node, the model's distribution there sends
 
     " art" 3,912     " science" 2,417     " medicine" 1,204     " computer" 311     ...
@@ -216,7 +216,7 @@ class SamplingSearch(Search):
         self._close(node)
 
     def _kill(self, node: int) -> None:
-        """What hangs on a forced token that the rule cuts is dead: its only child, and so on down."""
+        """The only child of a forced token that the rule cuts is dead, and so on down."""
         self._dead.discard(node)
         child = self._forced.pop(node, None)
         if child is not None:

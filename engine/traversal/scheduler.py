@@ -1,8 +1,8 @@
 """Many searches, one model: every forward is filled with what all of them need.
 
-A search alone needs few nodes at a time: the first forward of a question is one node, the next two. A hundred
-questions side by side need a hundred. So a round goes through the searches that are under way, each in its turn gathers
-some nodes until the forward is full, the model is asked once, and each gets its own rows back:
+A search alone needs few nodes at a time: the first forward of a query is one node, the next two. A hundred
+queries side by side need a hundred. So a round goes through the searches that are under way, each in its turn gathers
+some nodes until the forward is full, the model runs once, and each gets its own rows back:
 
     search 1   nodes a, b          forward: a b c d e        1 <- rows 0, 1
     search 2   node c                                        2 <- row 2

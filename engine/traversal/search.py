@@ -1,4 +1,4 @@
-"""What all traversals have in common: each walks an automaton, and none calls the model.
+"""The base of all traversals: each walks an automaton, and none calls the model.
 
 A search goes as far as it can with what it knows. Then it names the nodes whose next-token distributions it needs, and
 waits. A driver (`engine.traversal.scheduler`) collects the nodes of one search or of a hundred, calls the model once,
@@ -48,7 +48,7 @@ class TokenMatch:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a search has done, to be added up over searches: small, where a search itself may hold megabytes.
+    """The account of a search, to be added up over searches: small, where a search itself may hold megabytes.
 
     The fields are those of `engine.traversal.results.Progress`.
     """
@@ -104,7 +104,7 @@ class Search(ABC):
     @property
     @abstractmethod
     def account(self) -> Account:
-        """What it has done so far."""
+        """The account so far."""
 
     @property
     @abstractmethod

@@ -1,8 +1,7 @@
 """From a next-token distribution to the children of a node: the legal arcs that the decoder may take, best first.
 
 A node in the middle of `[a-zA-Z]+` has 13,000 legal tokens and a search looks at a handful. So a selection returns
-only the `size` best of them, sorted, with the exact mass of all; whoever needs more asks again and names those it
-has had.
+only the `size` best of them, sorted, with the exact mass of all; a further request names those it has had.
 
 A prefix arc is given, not predicted: the rule does not cut it, its decoder log-probability is 0, and its
 log-probability is the model's own, before temperature. On a CPU each node's legal tokens are picked out of its row

@@ -178,7 +178,7 @@ def nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("nothing_ahead")
 @pytest.mark.parametrize("name", ["the", "white space", "contractions", "characters"])
-def test_found_on_demand_it_is_the_same(real: Tokenizer, name: str) -> None:
+def test_on_demand_it_is_the_same(real: Tokenizer, name: str) -> None:
     automaton = language(FINITE[name])
     tokens = canonical_encodings(automaton, real, Limits())
     assert isinstance(tokens, CanonicalAutomaton)
@@ -262,7 +262,7 @@ def test_normalized_texts_are_confirmed(nfc: Tokenizer, monkeypatch: pytest.Monk
     assert len(found) < len(list(strings(automaton)))
 
 
-def test_added_text_is_asked_about() -> None:
+def test_added_text_is_confirmed() -> None:
     import tokenizers
 
     from tests.engine.tokens.conftest import byte_level, train_byte_level, wrap

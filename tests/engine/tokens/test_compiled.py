@@ -56,8 +56,8 @@ def test_other_notes(smollm2: Tokenizer, gpt2: Tokenizer) -> None:
     assert "0x04, 0x06" in missing
     (large,) = compile_query(Query("[a-zA-Z ]{1,100}", encoding=Encoding.CANONICAL), gpt2).notes
     assert "too large" in large
-    asked, space = compile_query(Query("[aet]+", encoding=Encoding.CANONICAL), OTHERS["unigram"]()).notes
-    assert "Unigram" in asked
+    confirmed, space = compile_query(Query("[aet]+", encoding=Encoding.CANONICAL), OTHERS["unigram"]()).notes
+    assert "Unigram" in confirmed
     assert "space" in space
 
 

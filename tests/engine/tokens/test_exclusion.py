@@ -90,8 +90,8 @@ def test_sizes_and_notes_say_which_was_done(small: Tokenizer) -> None:
     assert ahead.notes == ("Excluded strings were taken out of the automaton.",)
     (note,) = later.notes
     assert "each match is checked" in note
-    nothing_asked, _ = both_ways(Query("p", prefix="q"), small, [({"a"}, {"b"})], ())
-    assert nothing_asked.notes == ()
+    nothing_excluded, _ = both_ways(Query("p", prefix="q"), small, [({"a"}, {"b"})], ())
+    assert nothing_excluded.notes == ()
 
 
 def test_edits_of_a_prefix_that_is_not_there_are_noted(smollm2):

@@ -104,7 +104,7 @@ def test_groups_by_hand():
         by_group(MATCHES, ["what"], given=["who"])
 
 
-def test_what_cannot_be_told_is_a_value():
+def test_an_unknown_group_is_a_value():
     unclear = match("The mn was art", 0.5, tokens=(9,), groups={"who": None, "what": "art"})
     shares = {found.values["who"]: found.share for found in by_group([*MATCHES, unclear], ["who"])}
     assert shares == {"man": pytest.approx(0.4), None: pytest.approx(1 / 3), "woman": pytest.approx(0.4 / 1.5)}
@@ -190,12 +190,12 @@ def test_a_row_may_be_cut_in_two(matches: list[Match], draws: int | None, data):
         (by_group(matches, ["x", "y"], ["y"], draws), by_group(cut, ["x", "y"], ["y"], draws)),
     ]:
         # Equal shares may change places by a rounding.
-        for one, other in zip(*(sorted(map(_told, results)) for results in (whole, parts)), strict=True):
+        for one, other in zip(*(sorted(map(_figures, results)) for results in (whole, parts)), strict=True):
             assert one[0] == other[0]
             assert one[1:] == pytest.approx(other[1:])
 
 
-def _told(result: StringResult | GroupResult) -> tuple:
+def _figures(result: StringResult | GroupResult) -> tuple:
     name = (result.text,) if isinstance(result, StringResult) else (repr(result.values),)
     more = (result.probability,) if isinstance(result, StringResult) else (result.effective_samples or 0.0,)
     return (*name, result.count, result.encodings, result.share, result.low, result.high, *more)
