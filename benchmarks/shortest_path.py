@@ -69,21 +69,21 @@ def measure(model: LanguageModel, query: Query, matches: int, sample: int) -> di
     recorded = RecordedModel(model)
     begun, cpu_begun = time.perf_counter(), time.process_time()
     run = search(recorded, query, ShortestPath(rank="conditional"), Limits(matches=matches, expansions=None))  # type: ignore[arg-type]
-    first, matches_found = None, []
+    first, all_matches = None, []
     for match in run:
         first = first if first is not None else time.perf_counter() - begun
-        matches_found.append(match)
+        all_matches.append(match)
     wall, cpu = time.perf_counter() - begun, time.process_time() - cpu_begun
     progress = run.progress
 
     recorder = recorded.recorders[0]
     tree = recorder.scorer.tree
-    needed = run.needed_expansions(matches_found[-1].decoder_log_prob)
+    needed = run.needed_expansions(all_matches[-1].decoder_log_prob)
     chosen = random.Random(0).sample(recorder.scored, min(sample, len(recorder.scored)))
     begin = [] if model.begin_of_text is None else [model.begin_of_text]
     cpu_single = one_at_a_time(model, [begin + tree.path(node) for node in chosen if begin or node])
     return {
-        "matches": len(matches_found),
+        "matches": len(all_matches),
         "seconds": round(wall, 2),
         "seconds_to_first_match": round(first or 0.0, 3),
         "cpu_seconds": round(cpu, 2),
@@ -98,7 +98,7 @@ def measure(model: LanguageModel, query: Query, matches: int, sample: int) -> di
         "nodes_timed_one_at_a_time": len(chosen),
         "cpu_ratio_for_the_same_nodes": round(cpu / progress.expansions / cpu_single, 4),
         "cpu_ratio_if_only_needed_nodes_were_expanded": round(cpu / needed / cpu_single, 4),
-        "best": [round(matches_found[0].decoder_log_prob, 4), matches_found[0].text],
+        "best": [round(all_matches[0].decoder_log_prob, 4), all_matches[0].text],
     }
 
 

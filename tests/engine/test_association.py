@@ -136,7 +136,7 @@ def test_nothing_to_compare(table):
 
 
 @pytest.mark.parametrize("table", [[[1, 2], [3]], [[1, -1], [2, 2]], [[1, math.nan], [2, 2]], [1, 2]])
-def test_what_is_no_table_of_counts(table):
+def test_bad_tables_are_refused(table):
     with pytest.raises(ValueError, match="table"):
         chi_squared(table)
 

@@ -285,7 +285,7 @@ def test_weighted_estimates_hold_the_exact_value(tiny):
     assert min(held_mass.values()) >= 90, held_mass
 
 
-def test_what_cannot_be_gone_through_is_refused(tiny):
+def test_prefixes_that_cannot_be_drawn_or_listed_are_refused(tiny):
     with pytest.raises(LimitError, match="infinitely many strings"):
         search(tiny, Query(" cat", prefix="[a-z]+"), Distribution())
     with pytest.raises(LimitError, match="26 strings"):

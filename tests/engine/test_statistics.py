@@ -160,7 +160,7 @@ def test_small_cells_are_pooled():
     assert fit.degrees_of_freedom == 2
 
 
-def test_what_cannot_be_tested():
+def test_expectations_that_cannot_be_tested():
     assert goodness_of_fit([1, 2], [0.5, 0.5]).p_value == 1.0
     assert goodness_of_fit([100], [1.0]).degrees_of_freedom == 0
     impossible = goodness_of_fit([50, 49, 1], [0.5, 0.5, 0.0])

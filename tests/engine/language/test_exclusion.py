@@ -172,7 +172,7 @@ def test_nothing_to_exclude():
         ("(a?b?){150}", lambda text: len(text) - text.count("ab") <= 150),
     ],
 )
-def test_what_would_be_too_large_is_left_to_emission(excluded: str, is_excluded: Callable[[str], bool]):
+def test_exclusions_that_would_be_too_large_are_left_to_emission(excluded: str, is_excluded: Callable[[str], bool]):
     language = compile_language(Query("([ab]|[ac])*", prefix="x", exclude=Exclude(regex=excluded)))
     assert language.excluded is not None
     assert np.array_equal(language.pattern.transitions, compile_regex("[abc]*").transitions)

@@ -62,7 +62,7 @@ def test_time_grows_as_the_length_does(family: str, reader: str):
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("family", NESTED)
-def test_what_is_nested_takes_little_longer_than_what_is_not(family: str, reader: str):
+def test_nested_expressions_take_little_longer_than_flat_ones(family: str, reader: str):
     assert not takes_longer(READERS[reader], FLAT["groups"](9_999), NESTED[family](9_999))
 
 

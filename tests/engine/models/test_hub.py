@@ -66,7 +66,7 @@ def test_a_tokenizer_is_fetched_without_the_weights(hub: FakeHub) -> None:
 
 
 @pytest.mark.parametrize("load", [load_model, load_encoder_decoder])
-def test_what_the_disk_has_no_room_for_is_refused(hub: FakeHub, tmp_path: Path, load) -> None:
+def test_a_model_too_large_for_the_disk_is_refused(hub: FakeHub, tmp_path: Path, load) -> None:
     hub.claimed_bytes = 145_000_000_000_000
     with pytest.raises(ModelError, match=r"'me/tiny' needs 145,000\.0 GB from the hub, .* has room for [\d,.]+ .B\.$"):
         load(NAME, device="cpu")
@@ -88,9 +88,7 @@ def test_a_model_that_is_fetched_only_in_part_is_not_here(hub: FakeHub) -> None:
     assert hub_module.here(NAME, weights=False) is None
 
 
-def test_what_another_program_fetched_is_here_where_it_suffices(
-    hub: FakeHub, tiny_model_folder: Path, tmp_path: Path
-) -> None:
+def test_files_of_another_program_count_if_they_suffice(hub: FakeHub, tiny_model_folder: Path, tmp_path: Path) -> None:
     snapshot = tmp_path / "cache" / "models--me--tiny" / "snapshots" / COMMIT
     shutil.copytree(tiny_model_folder, snapshot)
     (tmp_path / "cache" / "models--me--tiny" / "refs").mkdir()
@@ -111,7 +109,7 @@ def test_names_that_the_hub_does_not_have(hub: FakeHub, name: str) -> None:
         load_tokenizer(name, fetch=False)
 
 
-def test_without_a_hub_what_is_here_has_to_do(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_hub_local_files_have_to_do(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     load_tokenizer(NAME)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     assert load_tokenizer(NAME).begin_of_text == 0

@@ -203,7 +203,7 @@ def test_a_forward_that_fails_leaves_nothing_half_computed(monkeypatch: pytest.M
     assert_right(subject.log_probs([child]), "llama", subject, [child], BEGIN)
 
 
-def test_growing_the_pool_keeps_what_is_in_it() -> None:
+def test_growing_the_pool_keeps_its_contents() -> None:
     subject = scorer()
     stems = grow(subject.tree, [(20, token % VOCABULARY) for token in range(200)])
     subject.log_probs(stems)

@@ -101,7 +101,7 @@ def test_csv_numbers_are_exact_and_not_taken_for_text():
     assert (cells["token_ids"], cells["is_canonical"]) == ("3 4", "true")
 
 
-def test_csv_has_a_column_a_group_and_says_what_was_edited():
+def test_csv_has_a_column_a_group_and_the_edits():
     edited = replace(
         match(1),
         text="The dig",
@@ -138,7 +138,7 @@ def test_an_edit_in_words_is_no_formula_and_one_line(edit, removed, written):
     assert len(text.splitlines()) == 1
 
 
-def test_parquet_has_the_same_types_whatever_the_rows_are():
+def test_parquet_has_the_same_types_for_all_rows():
     plain = match(1).to_json()
     edited = replace(match(2), edits=(Edit("deletion", 0, "x", "", "prefix"),), unedited="x", weight=1).to_json()
     schemas = [

@@ -115,7 +115,7 @@ def test_exact_shares_have_a_distance_and_no_test():
         ),
     ],
 )
-def test_what_is_not_tested(first, second, refusal):
+def test_refusals(first, second, refusal):
     (difference,) = differences_of_shares([first, second])
     assert (difference.refusal, difference.test) == (refusal, None)
 

@@ -339,7 +339,7 @@ def test_a_clock_that_is_set_interrupts_no_run(store, monkeypatch, hours):
     assert store.get(run_id).status == "running"
 
 
-def test_heartbeats_say_what_a_worker_does(store):
+def test_heartbeats_have_the_state_of_a_worker(store):
     store.heartbeat("w", "starting")
     store.heartbeat("w", "idle", "fake", "cpu", {"cpu_percent": 3.0})
     (worker,) = store.workers()

@@ -71,7 +71,7 @@ def test_a_space_that_can_move(gpt2: Tokenizer, prefix: str, pattern: str, moved
         ("The ", "^cat|^dog", " cat"),
     ],
 )
-def test_what_cannot_move(gpt2: Tokenizer, prefix: str, pattern: str, token: str) -> None:
+def test_blanks_that_cannot_move(gpt2: Tokenizer, prefix: str, pattern: str, token: str) -> None:
     suggested = advice(Query(pattern, prefix=prefix), gpt2)
     assert suggested is not None
     assert (suggested.prefix, suggested.pattern) == ("", "")
@@ -123,7 +123,7 @@ def test_edits_of_one_part_pin_the_space(gpt2: Tokenizer) -> None:
         assert (suggested.prefix, suggested.pattern) == ("", "")
 
 
-def test_what_is_excluded_pins_the_space_where_it_makes_a_difference(gpt2: Tokenizer) -> None:
+def test_exclusions_pin_the_space_if_they_differ(gpt2: Tokenizer) -> None:
     words = advice(Query("cat|dog", prefix="The ", exclude=Exclude(words=("dog",))), gpt2)
     assert words is not None
     assert (words.prefix, words.pattern) == ("The", " (?:cat|dog)")

@@ -36,9 +36,9 @@ def test_paths_are_the_encodings(other: Tokenizer, pattern: str, continues: bool
     tokens = canonical_encodings(automaton, other, Limits(), continues)
     assert tokens.needs_confirmation
     assert_laws(tokens)
-    found = paths(tokens)
-    assert len(found) == len(set(found))
-    assert set(found) == encodings(other, automaton, continues)
+    sequences = paths(tokens)
+    assert len(sequences) == len(set(sequences))
+    assert set(sequences) == encodings(other, automaton, continues)
 
 
 def test_bytes_where_a_character_is_missing() -> None:

@@ -92,13 +92,13 @@ def test_edits_from_expression_to_tokens(small: Tokenizer, where, boundary: Boun
     changed_tails = tails if where == "prefix" else edited(tails, "ab")
     expected = {head + tail for head in changed_heads for tail in tails}
     expected |= {head + tail for head in heads for tail in changed_tails}
-    found = set(paths(compiled.automaton))
-    assert {small.decode(path) for path in found} == expected
+    sequences = set(paths(compiled.automaton))
+    assert {small.decode(path) for path in sequences} == expected
     assert all(compiled.accepts_text(text) for text in expected)
     assert_laws(compiled.automaton, most_states=30)
-    assert found == {path for head in changed_heads for path in paths(compiled.given(head))}
+    assert sequences == {path for head in changed_heads for path in paths(compiled.given(head))}
     if encoding is Encoding.CANONICAL:
-        assert all(compiled.is_canonical(path, len(path)) for path in found)
+        assert all(compiled.is_canonical(path, len(path)) for path in sequences)
 
 
 def test_another_compiler_needs_no_pynini(small: Tokenizer) -> None:

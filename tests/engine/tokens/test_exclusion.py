@@ -47,12 +47,12 @@ def test_the_answer_is_that_of_the_difference(
     ahead, later = both_ways(query, small, ways, excluded)
     assert later.automaton.needs_confirmation
     assert_laws(later.automaton, most_states=20)
-    found = paths(later.automaton)
-    assert sorted(found) == sorted(paths(ahead.automaton))
+    sequences = paths(later.automaton)
+    assert sorted(sequences) == sorted(paths(ahead.automaton))
     every = {head + tail for heads, tails in ways for head in heads for tail in tails}
     for text in sorted(every | {text + "!" for text in every}):
         assert later.accepts_text(text) == ahead.accepts_text(text)
-    for path in found[:30]:
+    for path in sequences[:30]:
         assert later.accepts_tokens(path)
         for marks in range(len(path) + 1):
             assert later.is_canonical(path, marks) == ahead.is_canonical(path, marks)

@@ -40,10 +40,10 @@ def check_split(tokenizer: Tokenizer, query: Query) -> None:
     tails = sequences(tokenizer, query.pattern, query.encoding, continues=True)
     expected = {head + tail for head, tail in itertools.product(heads, tails)}
     assert_laws(compiled.automaton, most_states=30)
-    found = paths(compiled.automaton)
-    assert len(found) == len(set(found))
-    assert set(found) == expected
-    for path in found[:40]:
+    token_paths = paths(compiled.automaton)
+    assert len(token_paths) == len(set(token_paths))
+    assert set(token_paths) == expected
+    for path in token_paths[:40]:
         assert compiled.accepts_tokens(path)
         if not compiled.automaton.needs_confirmation:
             beginnings = {head[:end] for head in heads for end in range(len(head) + 1)}
@@ -79,11 +79,11 @@ def test_the_prefix_gets_the_first_space(name: str, encoding: Encoding, prefix: 
 def test_encoded_as_one(small: Tokenizer, prefix: str, pattern: str, encoding: Encoding) -> None:
     query = Query(pattern, prefix=prefix, encoding=encoding, prefix_encoding=encoding, boundary=Boundary.FREE)
     compiled = compile_query(query, small)
-    found = paths(compiled.automaton)
-    assert len(found) == len(set(found))
-    assert set(found) == sequences(small, f"({prefix})({pattern})", encoding)
+    token_paths = paths(compiled.automaton)
+    assert len(token_paths) == len(set(token_paths))
+    assert set(token_paths) == sequences(small, f"({prefix})({pattern})", encoding)
     beginnings = {data[:end] for data in strings(language(prefix)) for end in range(len(data) + 1)}
-    for path in found[:40]:
+    for path in token_paths[:40]:
         ends = [small.decode_bytes(path[: end + 1]) for end in range(len(path))]
         assert marks(compiled.automaton, path) == [spelled in beginnings for spelled in ends]
         assert compiled.is_canonical(path, 0) == small.is_canonical(path)
@@ -140,13 +140,13 @@ def test_edits_shared_between_prefix_and_pattern(
     tails = [spellings(small, as_bytes(texts), second, continues=True) for _, texts in ways]
     expected = {head + tail for way in range(2) for head in heads[way] for tail in tails[way]}
     assert_laws(compiled.automaton, most_states=25)
-    found = paths(compiled.automaton)
-    assert len(found) == len(set(found))
-    assert set(found) == expected
+    token_paths = paths(compiled.automaton)
+    assert len(token_paths) == len(set(token_paths))
+    assert set(token_paths) == expected
     beginnings = {head[:end] for head in set().union(*heads) for end in range(len(head) + 1)}
     own_heads = [spellings(small, as_bytes(texts), Encoding.CANONICAL) for texts, _ in ways]
     own_tails = [spellings(small, as_bytes(texts), Encoding.CANONICAL, continues=True) for _, texts in ways]
-    for path in found[:: max(1, len(found) // 40)]:
+    for path in token_paths[:: max(1, len(token_paths) // 40)]:
         assert compiled.accepts_tokens(path)
         assert compiled.accepts_text(small.decode(path))
         assert marks(compiled.automaton, path) == [path[: end + 1] in beginnings for end in range(len(path))]

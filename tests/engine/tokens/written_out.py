@@ -15,13 +15,13 @@ Strings = frozenset[str]
 
 def edited(texts: Iterable[str], alphabet: str) -> Strings:
     """The strings and all that are one edit away."""
-    found = set(texts)
+    edited_texts = set(texts)
     for text in texts:
         for place in range(len(text) + 1):
             head, tail = text[:place], text[place:]
-            found |= {head + tail[1:]} | {head + letter + tail for letter in alphabet}
-            found |= {head + letter + tail[1:] for letter in alphabet if tail}
-    return frozenset(found)
+            edited_texts |= {head + tail[1:]} | {head + letter + tail for letter in alphabet}
+            edited_texts |= {head + letter + tail[1:] for letter in alphabet if tail}
+    return frozenset(edited_texts)
 
 
 def tree(texts: Iterable[str], prefixes: Iterable[str] = ()) -> ByteAutomaton:

@@ -107,7 +107,7 @@ def test_a_limit_of_matches_ends_a_search_and_releases_its_nodes():
     assert set(scorer.released) == scored
 
 
-def test_dropping_a_key_drops_what_has_not_begun():
+def test_dropping_a_key_drops_searches_that_have_not_begun():
     scorer = TableScorer(VOCABULARY)
     begun = []
 
@@ -127,7 +127,7 @@ def test_dropping_a_key_drops_what_has_not_begun():
     assert begun == ["a", "c"]
 
 
-def test_a_search_that_cannot_begin_holds_up_nobody():
+def test_a_search_that_cannot_begin_holds_up_no_other():
     long_prefix = TableAutomaton({state: {0: state + 1} for state in range(6)} | {6: {}}, {6}, set(range(7)))
     beginnings = [
         lambda view: ShortestPathSearch(long_prefix, view, max_tokens=2),

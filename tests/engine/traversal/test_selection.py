@@ -41,7 +41,7 @@ def test_each_rule_is_the_samplers_rule(seed, top_k, top_p, temperature):
 
 @pytest.mark.parametrize("decoding", [Decoding(top_k=5), Decoding(top_p=0.6), Decoding(top_k=30, top_p=0.9)], ids=str)
 @pytest.mark.parametrize("longest", [1, 4096])
-def test_what_is_kept(decoding, longest, monkeypatch):
+def test_kept_tokens(decoding, longest, monkeypatch):
     monkeypatch.setattr("engine.traversal.decoding.LONGEST_LIST", longest)
     rows = random_rows(1, 4, 50)
     kept = keep(rows, decoding)

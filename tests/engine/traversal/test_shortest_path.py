@@ -210,7 +210,7 @@ def test_a_tolerance_ends_the_search_when_little_is_left():
         assert sum(match.weight for match in matches) >= mass / (1 + tolerance) - 1e-9
 
 
-def test_an_end_that_cannot_be_settled_is_said():
+def test_an_end_that_cannot_be_settled_is_an_error():
     automaton = TableAutomaton({0: {0: 1}, 1: {0: 1}}, {1})
     with pytest.raises(ModelError, match="no end-of-text token"):
         shortest_path(automaton, TableScorer(VOCABULARY), batch=1, ending=Ending("settling", None)).run()
