@@ -244,7 +244,7 @@ class Exclude(Record):
 class Query(Record):
     """One question: the language `prefix . pattern`, how it is encoded, and what the decoder may do.
 
-    `prefix` and `pattern` are regular expressions in the syntax of Python's `re`, restricted to what is regular.
+    `prefix` and `pattern` are regular expressions in the syntax of Python's `re`, without its irregular constructs.
     The prefix is given, not predicted: no decoding rule removes anything in it. `begin_of_text` puts the model's
     begin-of-text token before everything (None: as the model's family is trained); `end_of_text` demands the
     end-of-text token after a match; `max_tokens` is the longest token sequence considered, prefix included,
@@ -371,7 +371,7 @@ class Sampling(Record):
         int,
         Setting(
             "Draws",
-            "How often the model is asked. Four times as many make the intervals half as wide.",
+            "The number of random draws. Four times as many make the intervals half as wide.",
             least=1,
             ceiling=100_000,
             step=1000,

@@ -32,7 +32,7 @@ _Reader = Callable[[Any, str], Any]
 class Record:
     """JSON for frozen dataclasses: `to_json` gives plain dictionaries, `from_json` checks what it reads.
 
-    A record with a `kind` says so in its JSON, which is how one of several is told from the others.
+    A record with a `kind` has it in its JSON, to identify it among several.
     """
 
     kind: ClassVar[str] = ""

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Left(Exception):  # noqa: N818  (not an error: somebody requested it)
-    """The work was left because nobody waits for it any more."""
+    """The work was left behind: its result is no longer needed."""
 
 
 class Background(Generic[Result]):

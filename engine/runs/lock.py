@@ -39,7 +39,7 @@ ANOTHER_WORKER = 3
 
 
 def lock_path(store_url: str) -> Path:
-    """The lock file of a store: beside an SQLite file, else in the cache folder under a name made from the address."""
+    """The lock file of a store: next to an SQLite file, else in the cache folder under a name made from the address."""
     url = make_url(store_url)
     if url.get_backend_name() == "sqlite" and url.database:
         return Path(f"{Path(url.database).resolve()}.worker")

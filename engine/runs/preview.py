@@ -165,7 +165,7 @@ def warm_up() -> None:
     from engine.models.loading import tokenizer_for_page
 
     compile.warm_up()
-    with contextlib.suppress(RelensError):  # whoever asks for that model gets the error
+    with contextlib.suppress(RelensError):  # a preview with that model raises it again
         if (name := likely_model()) is not None:
             preview_query(Query(" a", prefix="a", encoding=Encoding.CANONICAL), tokenizer_for_page(name))
 

@@ -10,7 +10,8 @@
                                            store.finish(run, "stopped")           running -> stopped
 
 A page that is closed, and a worker that is killed, lose nothing that was committed: rows and progress of a batch are
-written in one transaction. A run whose worker is dead is marked interrupted by whoever notices first.
+written in one transaction. A run whose worker is dead is marked interrupted by the next worker or supervisor that
+looks.
 
 Later a person finds a run again, names it, keeps it or deletes it. Each side has a module of its own: `submitted_runs`
 and `row_pages` for pages, `worker_store` for workers, `history` for later visits.

@@ -6,7 +6,7 @@ The life of a run, as its row in the store sees it:
 
     queued --claim--> running: loading the model -> compiling -> searching --finish--> done | stopped | failed
                          |
-                         +-- the worker is told to end, or is killed --> interrupted, with every row written so far
+                         +-- the worker has to end, or is killed --> interrupted, with every row written so far
 
 No run may end the worker: a mistake in a query becomes the sentence of a failed run, a bug becomes a plain sentence and
 a traceback in the log, and a store that cannot be written (a full disk) fails the run, as soon as that can be written.

@@ -251,7 +251,7 @@ def test_equal_weights_leave_counts_as_they_are(table, weight):
 
 
 def test_unequal_weights_count_as_fewer_draws():
-    # 500 draws of weight 0.1, and 500 of 0.02: worth 692.3, of which 5/6.
+    # 500 draws of weight 0.1, and 500 of 0.02: an effective sample size of 692.3, of which 5/6.
     effective = effective_counts([[50.0, 10.0]], [[5.0, 0.2]])
     assert effective.sum() == pytest.approx(60**2 / 5.2)
     assert effective[0, 0] == pytest.approx(60**2 / 5.2 * 5 / 6)

@@ -139,7 +139,7 @@ def test_samples_fit_the_exact_distribution(tiny, oracle, name, decoding):
     assert run.progress.ended == "drawn"
 
     compiled = compile_query(query, tiny.tokenizer)
-    # Each prefix string by itself: what is drawn after it fits, and so does what it weighs.
+    # Each prefix string by itself: its draws fit, and so do their weights.
     per_prefix: dict[str, list[Match]] = defaultdict(list)
     for match in matches:
         prefix = compiled.tokenizer.decode(match.token_ids[: match.prefix_tokens]) if query.prefix else ""
@@ -233,7 +233,7 @@ def test_strings_that_begin_others_exclude_each_other(tiny, oracle):
         scored = oracle.scored(prefix, match.token_ids[len(prefix) :], Decoding(), end_of_text=match.ended)
         assert match.decoder_log_prob == pytest.approx(scored.decoder_log_prob, abs=1e-4)
     assert sum(match.weight for match in matches) < 1
-    # A canonical " cat" cannot go on with "s": that would be another token, and needs no end to be told apart.
+    # A canonical " cat" cannot go on with "s": that would be another token, so it needs no end-of-text token.
     canonical = Query(" cat(s(s)?)?", prefix="The", encoding=Encoding.CANONICAL)
     ended = {match.text: match.ended for match in search(tiny, canonical, Distribution(tolerance=0))}
     goes_on = tiny.tokenizer.encode(" cats")[:-1] == tiny.tokenizer.encode(" cat")
@@ -260,7 +260,7 @@ def test_weighted_estimates_hold_the_exact_value(tiny):
     for match in search(tiny, query, Distribution(tolerance=0)):
         exact[match.groups["animal"]][match.groups["verb"]] += match.weight
     masses = {animal: 2 * sum(verbs.values()) for animal, verbs in exact.items()}
-    # Every verb that is worth speaking of, given its animal.
+    # Every verb of some probability, given its animal.
     shares = {
         (animal, verb): share / sum(verbs.values())
         for animal, verbs in exact.items()

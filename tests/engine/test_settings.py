@@ -1,4 +1,4 @@
-"""Where things are kept: what cannot be made again apart from what can, where that is asked for."""
+"""Folders: irreplaceable files apart from replaceable ones, if RELENS_DATA is set."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ TEXTS = strings_over("abcé\n", 4)
 
 
 def emitted(language: Language, text: str) -> bool:
-    """Whether a text without prefix is emitted: what is found and not excluded."""
+    """Whether a text without prefix is emitted: matched and not excluded."""
     return language.whole.accepts(text) and not (language.excluded is not None and language.excluded.accepts(text))
 
 

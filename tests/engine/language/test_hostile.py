@@ -21,7 +21,7 @@ from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 
-#: Four times the length may take so many times as long; what is quadratic takes sixteen times as long.
+#: Four times the length may take so many times as long; quadratic work takes sixteen times as long.
 MOST_GROWTH = 10.0
 #: Less than this is measured too roughly to be compared.
 LEAST_SECONDS = 0.02

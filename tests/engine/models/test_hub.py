@@ -1,4 +1,4 @@
-"""Fetching from a hub on this machine: how much is told and refused, and what is found without asking."""
+"""Fetching from a hub on this machine: reported sizes, refusals, and local files without a request."""
 
 from __future__ import annotations
 

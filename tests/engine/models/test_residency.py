@@ -11,7 +11,7 @@ LIMIT = 12
 
 
 class Slots(RuleBasedStateMachine):
-    """A model of the table: when each resident node was last wanted."""
+    """A model of the table: when each resident node was last needed."""
 
     def __init__(self) -> None:
         super().__init__()

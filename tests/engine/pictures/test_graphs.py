@@ -1,4 +1,4 @@
-"""Drawn graphs against the automata they are drawn from: the same language, and the truth about what is missing."""
+"""Drawn graphs against their automata: the same language, and right numbers for the parts left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels read back by `re`, which is who taught their readers to read them."""
+"""Labels read back by `re`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model, a search and an inspection that cost nothing and can be told what to do by the words of their query.
+"""A model, a search and an inspection that cost nothing; the words of their query say what to do.
 
 The pattern of a query is a script of words: "7" finds seven matches and is done; "forever" finds one match a poll and
 never ends; "quiet" finds none and never ends; "draw" is silent for a few polls and then gives its whole sample at once;

@@ -1,4 +1,4 @@
-"""No way into the store leads past the ceilings, and what is below them stays as it is."""
+"""No way into the store leads past the ceilings, and values below them stay as they are."""
 
 from __future__ import annotations
 

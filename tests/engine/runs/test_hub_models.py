@@ -1,4 +1,4 @@
-"""A model that is on a hub only: what is asked of the hub before there is a run (nothing), and by a run."""
+"""A model that is on a hub only: no request before a run, and the requests of a run."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_a_killed_study_comes_to_the_same_end(specification, store, new_worker):
     assert begun == Counter(keys - done_units(before))
     assert done_units(after) == keys
 
-    # The same again, with nothing left of the first time, and nobody is killed.
+    # The same again, with nothing left of the first time, and without a kill.
     shutil.rmtree(Path(os.environ["RELENS_CACHE"]) / "character-models", ignore_errors=True)
     undisturbed = store.submit(specification)
     wait_until(lambda: not store.get(undisturbed).is_live)

@@ -1,4 +1,4 @@
-"""Previews in this process against the engine asked directly, and in child processes that may be killed."""
+"""Previews in this process against the engine itself, and in child processes that may be killed."""
 
 from __future__ import annotations
 

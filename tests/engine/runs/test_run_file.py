@@ -1,4 +1,4 @@
-"""A run in a file: there and back, carried to another store, repeated there; and files that nobody should open."""
+"""A run in a file: there and back, carried to another store, repeated there; and files that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of difference against scipy, and what is not tested."""
+"""Tests of difference against scipy, and refusals to test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specifications survive JSON, and what is not one is refused with a sentence."""
+"""Specifications survive JSON; bad ones are refused with a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's own character classes, asked one character at a time."""
+"""The library's own character classes, tried one character at a time."""
 
 from __future__ import annotations
 

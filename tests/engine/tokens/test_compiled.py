@@ -1,4 +1,4 @@
-"""What comes with a compiled query: sizes, notes, acceptance, errors, and what is imported."""
+"""Compiled queries: sizes, notes, acceptance, errors, and imports."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ prefix_texts = st.frozensets(st.sampled_from(["a", "ab", "abb", "The"]), min_siz
 
 
 def both_ways(query: Query, tokenizer: Tokenizer, ways, excluded) -> tuple[CompiledQuery, CompiledQuery]:
-    """The query with the excluded strings taken out ahead, and with matches that are asked about."""
+    """The query with the excluded strings taken out ahead, and with matches that are checked."""
     ahead, later = (written_language(ways, excluded, taken_out=taken_out) for taken_out in (True, False))
     return (
         compile_query(query, tokenizer, compiler=lambda *_: ahead),

@@ -160,7 +160,7 @@ def test_edits_shared_between_prefix_and_pattern(
 @pytest.mark.parametrize("name", ["sentencepiece", "unigram"])
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_shared_edits_with_other_tokenizers(name: str, encoding: Encoding, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With patterns that are known ahead, and with patterns that the tokenizer is asked about."""
+    """With patterns that are known ahead, and with patterns that the tokenizer confirms."""
     tokenizer = make(name)
     ways = one_edit_in_all(["or"], [" of"], "o ")
     made = written_language(ways)
@@ -176,7 +176,7 @@ def test_shared_edits_with_other_tokenizers(name: str, encoding: Encoding, monke
 
 
 def test_after_an_unedited_prefix_the_arrays_are_those_of_one_pattern(gpt2: Tokenizer) -> None:
-    """The pattern of the first way contains that of the second, which is not begun beside it."""
+    """The pattern of the first way contains that of the second, which is not begun as well."""
     ways = ((language("The cat"), language(" [a-z]+")), (language("The ca?t"), language(" [a-z]{1,20}")))
     made = Language(prefix=ways[1][0], pattern=ways[0][1], whole=language("The ca?t [a-z]+"), ways=ways)
     automaton = compile_query(Query("p", prefix="q"), gpt2, compiler=lambda *_: made).automaton

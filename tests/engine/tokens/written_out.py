@@ -54,7 +54,7 @@ def written_language(
     unedited: tuple[Iterable[str], Iterable[str]] | None = None,
     taken_out: bool = True,
 ) -> Language:
-    """The language of some ways to divide, without `excluded` patterns: taken out, or left to be asked about."""
+    """The language of some ways to divide, without `excluded` patterns: taken out ahead, or checked at matches."""
     without = set(excluded) if taken_out else set()
     pairs = [(frozenset(prefix), frozenset(pattern) - without) for prefix, pattern in ways]
     prefixes = frozenset().union(*(prefix for prefix, _ in pairs))

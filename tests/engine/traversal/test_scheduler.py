@@ -1,4 +1,4 @@
-"""Searches side by side must find what each finds alone, in few forwards, and hold up nobody."""
+"""Searches side by side have the same matches as alone, in few forwards, and hold up no other."""
 
 from __future__ import annotations
 
