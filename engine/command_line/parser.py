@@ -7,13 +7,12 @@ None until they are given, and their defaults stand only in the help.
 from __future__ import annotations
 
 import argparse
-import enum
 import math
 from collections.abc import Callable
 from typing import Any, get_args
 
 from engine.query import Decoding, Distribution, Edits, Exclude, Limits, Query, Sampling, ShortestPath, Traversal
-from engine.record import Record
+from engine.record import Record, plain
 from engine.setting import declared, plain_help
 
 #: Matches that a best-first search prints without --matches.
@@ -132,12 +131,12 @@ def _setting(
 ) -> None:
     """An option read off a declared setting. default: in place of the setting's; shown: the default in the help."""
     one = declared(record, field)
-    default = _plain(one.default)
+    default = plain(one.default)
     more = {"default": default, **more}
     shown = shown or ("yes" if default is True else "no" if default is False else _text(default))
     more["help"] = f"{plain_help(one.setting)} ({shown})".replace("%", "%%")
     if one.setting.choices and one.type is not bool:
-        more["choices"] = [_plain(choice) for choice in one.setting.choices]
+        more["choices"] = [plain(choice) for choice in one.setting.choices]
     elif one.type is bool:
         is_switch = more["default"] is False
         more["action"] = "store_true" if is_switch else argparse.BooleanOptionalAction
@@ -147,10 +146,6 @@ def _setting(
     else:
         more["metavar"] = "REGEX" if one.setting.is_regex else "TEXT"
     group.add_argument(option, **more)
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, enum.Enum) else value
 
 
 def _text(default: Any) -> str:
