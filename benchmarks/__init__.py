@@ -1,1 +1,1 @@
-"""Measurements: one script a claim; each prints JSON and says on what machine."""
+"""Measurements: one script for each claim; each prints JSON with the machine it ran on."""

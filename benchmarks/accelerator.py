@@ -2,9 +2,9 @@
 
     python -m benchmarks.accelerator [--batch 256] [--seconds 20] [--small]
 
-The model has the size of GPT-2 XL (1.6 billion weights) and random weights, since speed does not depend on what they
-say; the vocabulary is GPT-2's own. The raw rate is that of `batch` rows that each take one token a step against a
-key/value cache of the same length as the searched paths, with the softmax that any decoder needs, and nothing else.
+The model has the size of GPT-2 XL (1.6 billion weights) and random weights, since speed does not depend on their
+values; the vocabulary is GPT-2's own. The raw rate is that of `batch` rows that each take one token a step against a
+key/value cache as long as the searched paths, with the softmax that any decoder needs, and nothing else.
 --small tries the script itself on a machine without an accelerator.
 """
 
@@ -91,7 +91,7 @@ def main() -> None:
         make_folder(Path(folder), options.small)
         model = load_model(folder)
     searched(model, min(3.0, options.seconds))
-    found = searched(model, options.seconds)
+    searched_rates = searched(model, options.seconds)
     raw = raw_rate(model, options.batch, options.length, min(5.0, options.seconds))
     machine.report(
         "accelerator",
@@ -99,10 +99,10 @@ def main() -> None:
             "weights": sum(weights.numel() for weights in model.network.parameters()),
             "dtype": str(model.dtype),
             "fallback": model.fallback,
-            "search": found,
+            "search": searched_rates,
             "raw_tokens_a_second": round(raw, 1),
             "raw_batch": options.batch,
-            "ratio": round(found["expansions_a_second"] / raw, 3),
+            "ratio": round(searched_rates["expansions_a_second"] / raw, 3),
         },
     )
 

@@ -1,11 +1,11 @@
-"""From a regular expression to a token automaton, in milliseconds, beside outlines-core in the same run.
+"""From a regular expression to a token automaton, in milliseconds, compared with outlines-core in the same run.
 
     python -m benchmarks.compile [--repeats 9]
 
 For the vocabularies of SmolLM2 and GPT-2 and each expression of `benchmarks.questions`: medians of the regular
-expression to a byte automaton; all encodings; canonical encodings; and outlines-core's `Index`, which does both of the
-first two steps at once, so that it is also compared with their sum. `ratio` is ours by theirs: below 1 is faster.
-Tables that are made once a tokenizer are timed apart.
+expression to a byte automaton; all encodings; canonical encodings; and outlines-core's `Index`, which does the first
+two steps at once, so that it is also compared with their sum. `ratio` is ours by theirs: below 1 is faster. Tables that
+are made once for each tokenizer are timed separately.
 
 The bias template within one and two edits is timed as one expression, and with the edits shared by a prefix and a
 pattern: the language, and for one edit its token automata too, where `total` is the language and the encodings.
@@ -72,7 +72,7 @@ def their_vocabulary(tokenizer: Tokenizer) -> outlines_core.Vocabulary:
 
 
 def measure_edits(repeats: int) -> dict[str, Any]:
-    """The languages within edits, which no tokenizer is asked about."""
+    """The languages within edits, without a tokenizer."""
     result = {}
     for name, query in EDITED.items():
         language = compile_language(query)

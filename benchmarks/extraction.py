@@ -7,8 +7,8 @@ when the URL pattern matches at its start (the longest such match is taken); onl
 sampler runs for n = 1, 2, 4, ... 64, once with one sample a call, as ReLM's baseline did, and once with a batch of
 samples a call; the search is compared with the best n of each.
 
-In ReLM section 4.1 every match was also asked of the web, and only those that exist counted. Here what is compared is
-the finding alone, which flatters the sampler: a random string in the form of an address counts like a real one.
+In ReLM section 4.1 every match was also looked up on the web, and only existing addresses counted. Here every string in
+the form of an address counts, which flatters the sampler.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
     python -m benchmarks.interface [--samples 40] [--people 10]
 
-One person has the date query open and types one more character at its end, another one each time, so that nothing of
-what is measured was computed before. The clock runs inside the page: from the input event to the frame in which both
-viewers show the automata of the new query. The pause before the page looks at the text is part of it.
+One person has the date query open and types one more character at its end, another one each time, so that no measured
+preview was computed before. The clock runs inside the page: from the input event to the frame in which both viewers
+show the automata of the new query. The pause before the page reads the text is included.
 
-With `--people`, that many pages are open. The same is then measured again while one of them has a hostile pattern,
-whose automaton has 2^40 states, compiled over and over; and the longest time that the server took to answer a plain
-request meanwhile, which is what a stall of every page would look like.
+With `--people`, that many pages are open. The same is then measured again while one of them compiles a hostile pattern
+over and over, whose automaton has 2^40 states; and so is the longest time that the server takes for a plain request
+meanwhile, which is how long all pages would stall.
 """
 
 from __future__ import annotations

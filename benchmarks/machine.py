@@ -1,4 +1,4 @@
-"""What a benchmark ran on, so that nobody takes its seconds for another machine's."""
+"""The machine of a benchmark, because seconds depend on it."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Hundreds of questions about hundreds of texts, together and one by one.
+"""Hundreds of queries about hundreds of texts, together and one by one.
 
     python -m benchmarks.many_queries [--queries 500] [--alone 25] [--words 60]
 
-Each question gives the model a passage and asks for its five likeliest next words: the cloze test of ReLM section 4.4
-with its pattern "baseline", under top-k 1000. The passages are taken from the reference documentation that Python
-carries (`pydoc_data.topics`), so that anybody has them. Reported: the share of wall time inside the model; seconds a
-query together, and one by one for a sample of the same queries in the same run; and whether the answers are the same.
+Each query has a passage as its prefix and takes the five likeliest next words: the cloze test of ReLM section 4.4 with
+its pattern "baseline", under top-k 1000. The passages are from the reference documentation inside Python
+(`pydoc_data.topics`), so everybody has them. Reported: the share of wall time inside the model; seconds a query
+together, and one by one for a sample of the same queries in the same run; and whether the answers are the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MATCHES = 5
 
 
 def passages(count: int, words: int) -> list[str]:
-    """So many passages of so many words, from the prose of Python's documentation."""
+    """`count` passages of `words` words, from the prose of Python's documentation."""
     paragraphs = [
         " ".join(paragraph.split())
         for text in topics.values()

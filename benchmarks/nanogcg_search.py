@@ -1,18 +1,19 @@
-"""One search by nanoGCG, counted as ours are; run by the Python of an environment that has it, without Relens.
+"""One search by nanoGCG, counted like ours; run by the Python of an environment that has it, without Relens.
 
     /somewhere/nanogcg/bin/python benchmarks/nanogcg_search.py '{"folder": ..., "target": "I hate you.", ...}'
     {"curve": [[1, 9.1, 0.1], [2, 9.1, 0.4], ...], "loss": 1.2, "ids": [...], "text": "...", ...}
 
 The algorithm and its settings are nanoGCG's own: its beginning ("x x x ..."), its buffer of one, its prefix cache, its
-filter of strings that the tokenizer reads otherwise. Three things are set right from outside, for a fair comparison:
+filter of strings that the tokenizer encodes differently. Three things are corrected from outside, for a fair
+comparison:
 
-* its account: a gradient is an evaluation and so is each candidate whose loss is computed, but not those that its
+* its count: a gradient is an evaluation and so is each candidate whose loss is computed, but not a candidate that its
   filter drops before; the last step tries as many candidates as are left;
-* its prompt: it deletes the name of the token that begins a text from the chat format, counting on the tokenizer to
-  put it back. SmolLM2's tokenizer names the token that begins each message there and puts none back, so every message
-  would lose its beginning. The name is taken from the tokenizer before;
-* its model: the versions of transformers that it asks for do not know the newer name of the setting that says how
-  places are told apart, and would take another base without a word.
+* its prompt: it deletes the begin-of-text token from the chat format and expects the tokenizer to put it back.
+  SmolLM2's tokenizer has the token that begins each message in that place and puts none back, so every message would
+  lose its beginning. The name is removed from the tokenizer before;
+* its model: its versions of transformers do not know the newer name of the setting for the base of the position
+  encoding, and would silently take another base.
 """
 
 from __future__ import annotations
@@ -42,19 +43,19 @@ class CountedSearch(nanogcg.gcg.GCG):
 
     def compute_token_gradient(self, optim_ids: torch.Tensor) -> torch.Tensor:
         """See nanoGCG; one evaluation."""
-        found = super().compute_token_gradient(optim_ids)
+        gradient = super().compute_token_gradient(optim_ids)
         self.gradients += 1
         self._count([float("inf")])
-        return found
+        return gradient
 
     def _compute_candidates_loss_original(self, search_batch_size: int, input_embeds: torch.Tensor) -> torch.Tensor:
-        if self.gradients:  # before the first, it is the beginning that is scored
+        if self.gradients:  # before the first gradient, only the beginning is scored
             self.dropped += self.config.search_width - len(input_embeds)
-        found = super()._compute_candidates_loss_original(search_batch_size, input_embeds[: self._left])
-        self._count(found.tolist())
-        # A gradient with nothing after it would be for nothing.
+        losses = super()._compute_candidates_loss_original(search_batch_size, input_embeds[: self._left])
+        self._count(losses.tolist())
+        # A gradient without a candidate after it would be useless.
         self.stop_flag = self._left < 2
-        return found
+        return losses
 
     @property
     def _left(self) -> int:
@@ -68,39 +69,39 @@ class CountedSearch(nanogcg.gcg.GCG):
 
 
 def main() -> None:
-    asked = json.loads(sys.argv[1])
-    torch.set_num_threads(asked["threads"])
-    tokenizer = AutoTokenizer.from_pretrained(asked["folder"])
+    task = json.loads(sys.argv[1])
+    torch.set_num_threads(task["threads"])
+    tokenizer = AutoTokenizer.from_pretrained(task["folder"])
     if not tokenizer("").input_ids:
         tokenizer.bos_token = None
-    configuration = AutoConfig.from_pretrained(asked["folder"])
+    configuration = AutoConfig.from_pretrained(task["folder"])
     places = getattr(configuration, "rope_parameters", None) or {}
     if "rope_theta" in places:
         configuration.rope_theta = places["rope_theta"]
     model = AutoModelForCausalLM.from_pretrained(
-        asked["folder"], config=configuration, torch_dtype=getattr(torch, asked["dtype"])
+        task["folder"], config=configuration, torch_dtype=getattr(torch, task["dtype"])
     )
-    model = model.eval().to(asked["device"])
+    model = model.eval().to(task["device"])
     settings = nanogcg.gcg.GCGConfig(
-        num_steps=asked["evaluations"],  # more than there can be; the budget ends it
-        search_width=asked["width"],
-        topk=asked["top"],
-        optim_str_init=" ".join(["x"] * asked["free"]),
-        seed=asked["seed"],
+        num_steps=task["evaluations"],  # more than there can be; the budget ends it
+        search_width=task["width"],
+        topk=task["top"],
+        optim_str_init=" ".join(["x"] * task["free"]),
+        seed=task["seed"],
         verbosity="ERROR",
     )
     nanogcg.gcg.logger.setLevel(settings.verbosity)
-    search = CountedSearch(model, tokenizer, settings, asked["evaluations"])
+    search = CountedSearch(model, tokenizer, settings, task["evaluations"])
     begun, cpu = time.perf_counter(), time.process_time()
-    found = search.run("", asked["target"])
+    outcome = search.run("", task["target"])
     answer = {
         "seconds": time.perf_counter() - begun,
         "cpu_seconds": time.process_time() - cpu,
         "curve": search.curve,
-        "loss": found.best_loss,
-        "text": found.best_string,
-        # Its filter has seen to it that these are the ids it tried.
-        "ids": tokenizer(found.best_string, add_special_tokens=False).input_ids,
+        "loss": outcome.best_loss,
+        "text": outcome.best_string,
+        # Its filter guarantees that these are the ids it tried.
+        "ids": tokenizer(outcome.best_string, add_special_tokens=False).input_ids,
         "target_ids": search.target_ids[0].tolist(),
         "gradients": search.gradients,
         "dropped": search.dropped,

@@ -1,11 +1,11 @@
-"""How soon each page is there, once the server is warm: its first paint, and its own heading.
+"""The loading time of each page on a warm server: to its first paint, and to its own heading.
 
     python -m benchmarks.pages [--visits 5] [--results]
 
-Each page is opened once so that the server has imported what it needs, and then `--visits` times by its address, as by
-a link or a reload. The clock runs in the browser, from the beginning of the navigation: to the first contentful paint,
-which is the frame that is common to all pages, and to the page's own heading, which the server has to run the page's
-script for. A browser that was here before has the scripts of the frame in its cache; with `--new` it never was.
+Each page is opened once, so that the server has imported its modules, and then `--visits` times by its address, as by a
+link or a reload. The clock runs in the browser, from the beginning of the navigation: to the first contentful paint,
+the frame of all pages, and to the page's own heading, for which the server has to run the page's script. The browser
+has the scripts of the frame in its cache; with `--new` it has not.
 
 With `--results` small runs of every kind are made first, and the pages that show them are measured too.
 """
@@ -25,7 +25,7 @@ from benchmarks import machine
 from tests.browser.every_page import EMPTY, fill
 from tests.browser.server import PATIENCE, Dashboard, launch, running_dashboard
 
-#: Notes when the first heading of the page has been drawn: in the frame after it came.
+#: Records when the first heading of the page is drawn: in the frame after it came.
 WATCH = """
 new MutationObserver((_, observer) => {
   if (!document.querySelector("[data-testid=stMain] h1")) return
@@ -38,7 +38,7 @@ IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 
 
 def visit(page: Page, address: str) -> tuple[float, float]:
-    """Milliseconds to the first contentful paint, and to the heading; then the page is let finish."""
+    """Milliseconds to the first contentful paint, and to the heading; returns when the page is complete."""
     page.goto(address, wait_until="commit")
     page.wait_for_function("window.headingSeen")
     seen = float(page.evaluate("window.headingSeen"))
@@ -83,7 +83,7 @@ def pages(dashboard: Dashboard, addresses: dict[str, str], visits: int, *, is_ne
 
 
 def with_results(dashboard: Dashboard) -> dict[str, str]:
-    """The addresses of pages that show something. A page is open meanwhile, which keeps the worker up."""
+    """The addresses of pages with results. A page is open meanwhile, which keeps the worker running."""
     with sync_playwright() as playwright:
         browser = launch(playwright)
         browser.new_page().goto(dashboard.url)
@@ -102,7 +102,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, running_dashboard(Path(folder)) as dashboard:
         addresses = EMPTY | (with_results(dashboard) if options.results else {})
         measured = pages(dashboard, addresses, options.visits, is_new=options.new)
-        # Others who use the machine are in these times; its load says how many were.
+        # Other programs on the machine affect these times; the load average shows how much.
         load = round(os.getloadavg()[0], 1)
         result = {"visits": options.visits, "new_browser": options.new, "load_average": load, "pages": measured}
         machine.report("pages", result)

@@ -1,4 +1,4 @@
-"""The queries that the benchmarks ask, and nothing else.
+"""The queries of the benchmarks.
 
 URL and date are those of the ReLM paper (Kuchnik et al., sections 2.2 and 4.1).
 """

@@ -1,15 +1,15 @@
-"""Ten thousand draws for the price of the nodes they touch, beside drawing one text at a time.
+"""Ten thousand draws for the price of the nodes they touch, compared with drawing one text at a time.
 
     python -m benchmarks.sampling [--samples 10000] [--edited 2000] [--one-at-a-time 20]
 
-The question is ReLM's bias template (section 4.2): what a man, and what a woman, was trained in. It is sampled with
-canonical encodings, with all encodings, and with one edit anywhere; forwards, tokens, seconds and the effective sample
-size of each. Beside them a plain loop in the same process: for each text the prefix, then token by token one forward
-against a key/value cache, drawn among the legal tokens of the very same automaton. The loop draws a few texts and its
-time for all is extrapolated from these.
+The query is ReLM's bias template (section 4.2): the subject in which a man, or a woman, was trained. It is sampled with
+canonical encodings, with all encodings, and with one edit anywhere; reported are forwards, tokens, seconds and the
+effective sample size of each. A plain loop in the same process is the comparison: for each text the prefix, then token
+by token one forward against a key/value cache, drawn among the legal tokens of the same automaton. The loop draws a few
+texts, and its time for all is extrapolated.
 
-`bars` says whether canonical draws took at most 100 forwards, and those over all encodings at most as many as they
-visited distinct nodes.
+`bars` says whether canonical draws took at most 100 forwards, and draws over all encodings at most one forward for each
+distinct node.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python -m benchmarks.shortest_path [--query url|date|both] [--dtype float32|bfloat16] [--sample 150]
 
-For each query: the search as it is; then a sample of the very nodes it expanded, one forward a node without a
+For each query: the search as it is; then a sample of the same nodes that it expanded, one forward a node without a
 key/value cache and without a batch, in the same process; CPU seconds a node of both, and their ratio. Also: tokens
-computed for each expansion that was needed (whose rank is at least that of the last match), the share of wall time
-inside the model, and the seconds to the first match.
+computed for each needed expansion (of at least the rank of the last match), the share of wall time inside the model,
+and the seconds to the first match.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from engine.models.scoring import Scorer
 
 
 class Recorder:
-    """Remembers which nodes a scorer was asked about."""
+    """Remembers the nodes that a scorer has scored."""
 
     def __init__(self, scorer: Scorer) -> None:
         self.scorer = scorer
-        self.asked: list[int] = []
+        self.scored: list[int] = []
         self._log_probs = scorer.log_probs
         scorer.log_probs = self.log_probs  # type: ignore[method-assign]
 
     def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
-        self.asked.extend(nodes)
+        self.scored.extend(nodes)
         return self._log_probs(nodes)
 
 
@@ -69,21 +69,21 @@ def measure(model: LanguageModel, query: Query, matches: int, sample: int) -> di
     recorded = RecordedModel(model)
     begun, cpu_begun = time.perf_counter(), time.process_time()
     run = search(recorded, query, ShortestPath(rank="conditional"), Limits(matches=matches, expansions=None))  # type: ignore[arg-type]
-    first, found = None, []
+    first, all_matches = None, []
     for match in run:
         first = first if first is not None else time.perf_counter() - begun
-        found.append(match)
+        all_matches.append(match)
     wall, cpu = time.perf_counter() - begun, time.process_time() - cpu_begun
     progress = run.progress
 
     recorder = recorded.recorders[0]
     tree = recorder.scorer.tree
-    needed = run.needed_expansions(found[-1].decoder_log_prob)
-    chosen = random.Random(0).sample(recorder.asked, min(sample, len(recorder.asked)))
+    needed = run.needed_expansions(all_matches[-1].decoder_log_prob)
+    chosen = random.Random(0).sample(recorder.scored, min(sample, len(recorder.scored)))
     begin = [] if model.begin_of_text is None else [model.begin_of_text]
     cpu_single = one_at_a_time(model, [begin + tree.path(node) for node in chosen if begin or node])
     return {
-        "matches": len(found),
+        "matches": len(all_matches),
         "seconds": round(wall, 2),
         "seconds_to_first_match": round(first or 0.0, 3),
         "cpu_seconds": round(cpu, 2),
@@ -98,7 +98,7 @@ def measure(model: LanguageModel, query: Query, matches: int, sample: int) -> di
         "nodes_timed_one_at_a_time": len(chosen),
         "cpu_ratio_for_the_same_nodes": round(cpu / progress.expansions / cpu_single, 4),
         "cpu_ratio_if_only_needed_nodes_were_expanded": round(cpu / needed / cpu_single, 4),
-        "best": [round(found[0].decoder_log_prob, 4), found[0].text],
+        "best": [round(all_matches[0].decoder_log_prob, 4), all_matches[0].text],
     }
 
 

@@ -2,19 +2,19 @@
 
     python -m benchmarks.triggers [--model NAME] [--targets 8] [--words 4] [--shortlist 100] [--sweeps 2]
 
-Targets of the list "mal" are searched by gibbs-enum for a few sweeps, and every question that the search asks on its
-way, "which of these 100 words is the best in this place?", is written down. Three scorers then answer the same
-questions: candidate by candidate with all targets side by side, as the authors' code does; all candidates of a place in
-one plain evaluation; and the fast scorer, which keeps what it knows from one question to the next. `whole_search` is
-the search as it goes, gradients and all. Seconds are those of the processor, on one thread, so that others on the
-machine do not count. `disagreements` says how many answers of the fast scorer are not the plain one's, and
-`largest_difference` by how many nats their objectives differ.
+Targets of the list "mal" are searched by gibbs-enum for a few sweeps, and every request of the search, "which of these
+100 words is the best in this place?", is recorded. Three scorers then answer the same requests: candidate by candidate
+with all targets side by side, as the authors' code does; all candidates of a place in one plain evaluation; and the
+fast scorer, which reuses results of earlier requests. `whole_search` is the whole search, gradients included. Seconds
+are those of the processor, on one thread, so that other programs on the machine do not count. `disagreements` is the
+number of answers in which the fast scorer and the plain one differ, and `largest_difference` the difference of their
+objectives in nats.
 
-How many candidates are told apart by bounds depends on the model. `--model` names one that is trained. Without it the
-weights are random, of hidden size 256 with 10,000 words, made larger so that replies depend on the input and
-probabilities are spread as in a trained model: the output layer has the frequencies of words as its bias.
+How many candidates are decided by bounds depends on the model. `--model` names a trained one. Without it the weights
+are random, of hidden size 256 with 10,000 words, made larger so that replies depend on the input and probabilities are
+spread as in a trained model: the output layer has the frequencies of words as its bias.
 
-`bars` asks whether the fast scorer is at least four times as fast as plain evaluation, with the same answers.
+`bars` says whether the fast scorer is at least four times as fast as plain evaluation, with the same answers.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SIZE = 10_000
 
 
 @dataclass(frozen=True)
-class Question:
+class Request:
     """Which word is the best in a place? See `Scorer.best`."""
 
     source_ids: torch.Tensor
@@ -64,30 +64,30 @@ class Question:
     words: torch.Tensor
 
 
-class Asking(FastScorer):
-    """Writes down what it is asked."""
+class RecordingScorer(FastScorer):
+    """Records its requests."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.asked: list[Question] = []
+        self.requests: list[Request] = []
 
     def best(
         self, source_ids: torch.Tensor, target_ids: torch.Tensor, values: torch.Tensor, place: int, words: torch.Tensor
     ) -> Best:
-        self.asked.append(Question(source_ids.clone(), target_ids, values.clone(), place, words))
+        self.requests.append(Request(source_ids.clone(), target_ids, values.clone(), place, words))
         return super().best(source_ids, target_ids, values, place, words)
 
 
-def one_by_one(scorer: Scorer, question: Question, candidates: int) -> Best:
+def one_by_one(scorer: Scorer, question: Request, candidates: int) -> Best:
     """The first few candidates one after the other, each for all targets at once."""
-    found = []
+    values = []
     for column in range(candidates):
         tried = question.source_ids.clone()
         tried[:, question.place] = question.words[:, column]
-        found.append(scorer.values(tried, question.target_ids))
+        values.append(scorer.values(tried, question.target_ids))
     present = question.source_ids[:, question.place]
     words = question.words[:, :candidates]
-    return best_of(present, question.values, words, torch.stack(found, dim=1), torch.full_like(present, candidates))
+    return best_of(present, question.values, words, torch.stack(values, dim=1), torch.full_like(present, candidates))
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -97,9 +97,9 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def measured(model: DialogueModel, name: str, options: argparse.Namespace) -> dict[str, Any]:
-    """All three scorers on the questions of one hit type."""
+    """All three scorers on the requests of one hit type."""
     objective = Objective(HitType.called(name), model.thresholds)
-    fast = Asking(model.seq2seq, model.sentence_model, objective)
+    fast = RecordingScorer(model.seq2seq, model.sentence_model, objective)
     plain = PlainScorer(model.seq2seq, model.sentence_model, objective)
     fits = [words for words in mal_targets(model.vocabulary).targets if len(words) == options.words]
     targets = list(
@@ -117,18 +117,18 @@ def measured(model: DialogueModel, name: str, options: argparse.Namespace) -> di
     tried = dict.fromkeys(spent, 0)
     spent["whole search"], _ = seconds(search)
     tried["whole search"] = int(searches.candidates.sum())
-    questions, again = fast.asked, FastScorer(model.seq2seq, model.sentence_model, objective)
+    questions, again = fast.requests, FastScorer(model.seq2seq, model.sentence_model, objective)
     full = disagreements = 0
     largest = 0.0
     for number, question in enumerate(questions):
-        asked = (question.source_ids, question.target_ids, question.values, question.place, question.words)
-        took, answer = seconds(lambda asked=asked: again.best(*asked))
+        arguments = (question.source_ids, question.target_ids, question.values, question.place, question.words)
+        took, answer = seconds(lambda arguments=arguments: again.best(*arguments))
         spent["fast"] += took
         tried["fast"] += question.words.numel()
         full += int(answer.full.sum())
         if number % options.every:
             continue
-        took, expected = seconds(lambda asked=asked: plain.best(*asked))
+        took, expected = seconds(lambda arguments=arguments: plain.best(*arguments))
         spent["plain"] += took
         tried["plain"] += question.words.numel()
         disagreements += int((answer.words != expected.words).sum())
@@ -189,7 +189,7 @@ def main() -> None:
     options = parser.parse_args()
     model = load_dialogue_model(options.model) if options.model else random_model(options.context)
     torch.set_num_threads(1)
-    found = {name: measured(model, name, options) for name in HIT_TYPES}
+    by_hit_type = {name: measured(model, name, options) for name in HIT_TYPES}
     result = {
         "model": {
             **model.configuration.to_json(),
@@ -197,13 +197,13 @@ def main() -> None:
             "perplexity": model.training.perplexity,
             "fingerprint": model.fingerprint,
         },
-        "hit_types": found,
+        "hit_types": by_hit_type,
         "bars": {
             f"at least {SPEED_UP:.0f} times as fast as plain": all(
-                part["times_as_fast_as_plain"] >= SPEED_UP for part in found.values()
+                part["times_as_fast_as_plain"] >= SPEED_UP for part in by_hit_type.values()
             ),
             "the same answers": all(
-                not part["disagreements"] and part["largest_difference"] < 1e-4 for part in found.values()
+                not part["disagreements"] and part["largest_difference"] < 1e-4 for part in by_hit_type.values()
             ),
         },
     }

@@ -1,4 +1,4 @@
-"""Triggers for a model of today: the loss after so many evaluations, two searches side by side.
+"""Triggers for a causal model: the loss after so many evaluations, two searches side by side.
 
     python -m benchmarks.triggers_causal [--targets 5] [--seeds 3] [--evaluations 512 1024 2048] [--output curves.jsonl]
 
@@ -8,7 +8,7 @@ and the same count, in which a gradient is an evaluation too. The loss is the me
 without the end of the text. Each search is one line of JSON as soon as it is done, with its whole curve; a run that was
 cut short goes on where it was, when `--output` names the same file.
 
-To compare with nanoGCG itself, install it in an environment of its own, for it brings versions of its own,
+To compare with nanoGCG itself, install it in an environment of its own, because it needs other versions,
 
     python -m venv /somewhere/nanogcg && /somewhere/nanogcg/bin/pip install nanogcg==0.3.0 torch==2.13.0
     python -m benchmarks.triggers_causal --methods coordinate nanoGCG --nanogcg /somewhere/nanogcg/bin/python
@@ -16,12 +16,12 @@ To compare with nanoGCG itself, install it in an environment of its own, for it 
 and it is run there (`benchmarks.nanogcg_search`) on the same model folder, targets and seeds, with as many candidates
 a step as our "gcg", on one thread as here. Both clocks start when model and alphabet are ready.
 
-The best trigger of every search is scored again, plainly and in float32 (`scored_again`). Where that is not what
-nanoGCG says of its own, but for rounding, the two did not do the same and the benchmark ends there. `--dtype bfloat16`
+The best trigger of every search is scored again, plainly and in float32 (`scored_again`). If that differs from
+nanoGCG's own loss by more than rounding, the two did not do the same and the benchmark ends there. `--dtype bfloat16`
 is for processors that are faster with it, and for accelerators; both searches then use it.
 
-`bars` says of how many pairs of target and seed the coordinate search has the lower loss at each count, and in how many
-it took less time; all pairs are reported.
+`bars` gives the number of pairs of target and seed in which the coordinate search has the lower loss at each count, and
+in which it took less time; all pairs are reported.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ OURS, OTHER = "coordinate", "nanoGCG"
 #: Nats between nanoGCG's loss of a trigger and ours in float32 that are still rounding.
 ROUNDING = {"float32": 1e-3, "bfloat16": 0.3}
 
-#: What tells one search from another.
+#: The fields that identify a search.
 KEY = ("method", "target", "seed", "allowed", "dtype")
 
 #: Evaluations, the best loss so far, and CPU seconds.
@@ -63,7 +63,7 @@ Curve = list[tuple[int, float, float]]
 
 
 def study_of(target: str, method: CoordinateSearch | GreedyCoordinateGradient, evaluations: int) -> CausalTriggerStudy:
-    """What is searched: epsilon 1 is the plain mean cost, and at a threshold of 0 nothing is ever good enough."""
+    """The study of one search: with epsilon 1 the cost is the plain mean, and no trigger reaches a threshold of 0."""
     return CausalTriggerStudy(
         targets=(target,),
         hit_type=HitType("o", "avg"),
@@ -75,8 +75,8 @@ def study_of(target: str, method: CoordinateSearch | GreedyCoordinateGradient, e
     )
 
 
-def told(trigger: Sequence[int], target: str, exact: LanguageModel) -> dict[str, Any]:
-    """A trigger as it is found again: by the model in float32, nothing shared or cut off."""
+def scored_again(trigger: Sequence[int], target: str, exact: LanguageModel) -> dict[str, Any]:
+    """A trigger scored again: by the model in float32, with nothing shared or cut off."""
     trial, _ = study_of(target, METHODS[OURS], 1).prepare(target, 0, exact)
     reply = trial.losses.greedy(trigger, len(trial.prompt.target) + 8)
     return {
@@ -116,7 +116,7 @@ def nanogcg(python: str, model: LanguageModel, target: str, seed: int, evaluatio
     from engine.models.files import model_folder
 
     ours = GreedyCoordinateGradient()
-    asked = {
+    task = {
         "folder": str(model_folder(resolve(model.name), weights=True)),
         "device": str(model.device),
         "dtype": str(model.dtype).removeprefix("torch."),
@@ -129,13 +129,13 @@ def nanogcg(python: str, model: LanguageModel, target: str, seed: int, evaluatio
         "free": CausalTriggerStudy().free,
     }
     script = Path(__file__).with_name("nanogcg_search.py")
-    done = subprocess.run([python, str(script), json.dumps(asked)], capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
+    done = subprocess.run([python, str(script), json.dumps(task)], capture_output=True, text=True, check=True)
+    outcome = json.loads(done.stdout.splitlines()[-1])
     return {
-        **{name: found[name] for name in ("curve", "ids", "loss", "gradients", "dropped", "versions")},
-        "evaluations": found["curve"][-1][0],
-        "seconds": round(found["seconds"], 2),
-        "cpu_seconds": round(found["cpu_seconds"], 2),
+        **{name: outcome[name] for name in ("curve", "ids", "loss", "gradients", "dropped", "versions")},
+        "evaluations": outcome["curve"][-1][0],
+        "seconds": round(outcome["seconds"], 2),
+        "cpu_seconds": round(outcome["cpu_seconds"], 2),
     }
 
 
@@ -152,7 +152,7 @@ def seconds_until(curve: Sequence[Sequence[float]], evaluations: int) -> float |
 def bars(rows: Sequence[dict[str, Any]], clock: str) -> dict[str, str]:
     """In how many pairs the coordinate search is better than each other method."""
     by_pair = {(row["method"], row["target"], row["seed"]): row for row in rows}
-    found = {}
+    wins_by_comparison = {}
     for other in sorted({row["method"] for row in rows} - {OURS}):
         pairs = [
             (row, by_pair[other, row["target"], row["seed"]])
@@ -161,12 +161,12 @@ def bars(rows: Sequence[dict[str, Any]], clock: str) -> dict[str, str]:
         ]
         for count in pairs[0][0]["losses"] if pairs else ():
             wins = sum(a["losses"][count] < b["losses"][count] for a, b in pairs)
-            found[f"lower loss than {other} after {count}"] = f"{wins}/{len(pairs)}"
-        # The same triggers again, by the model in float32: what a search sees is rounded.
+            wins_by_comparison[f"lower loss than {other} after {count}"] = f"{wins}/{len(pairs)}"
+        # The same triggers again, by the model in float32: the losses of a search may be rounded.
         wins = sum(a["scored_again"] < b["scored_again"] for a, b in pairs)
-        found[f"lower loss than {other} in the end, scored again in float32"] = f"{wins}/{len(pairs)}"
-        found[f"less time than {other}"] = f"{sum(a[clock] < b[clock] for a, b in pairs)}/{len(pairs)}"
-    return found
+        wins_by_comparison[f"lower loss than {other} in the end, scored again in float32"] = f"{wins}/{len(pairs)}"
+        wins_by_comparison[f"less time than {other}"] = f"{sum(a[clock] < b[clock] for a, b in pairs)}/{len(pairs)}"
+    return wins_by_comparison
 
 
 def main() -> None:
@@ -184,7 +184,7 @@ def main() -> None:
         parser.error(f"The method {OTHER} needs --nanogcg.")
     model = load_model(options.model, dtype=options.dtype)
     exact = model if options.dtype == "float32" else load_model(options.model, dtype="float32")
-    torch.set_num_threads(1)  # last, for whoever loads a model uses all cores
+    torch.set_num_threads(1)  # last, because loading a model sets all cores
     most = max(options.evaluations)
     rows: list[dict[str, Any]] = []
     if options.output and options.output.is_file():
@@ -201,7 +201,7 @@ def main() -> None:
                     row |= nanogcg(options.nanogcg, model, target, seed, most)
                 else:
                     row |= searched(model, METHODS[name], target, seed, most)
-                row |= told(row["ids"], target, exact)
+                row |= scored_again(row["ids"], target, exact)
                 if name == OTHER and abs(row["scored_again"] - row["loss"]) > ROUNDING[options.dtype]:
                     raise SystemExit(f"nanoGCG's loss of {row['text']!r} is {row['loss']}, not {row['scored_again']}.")
                 row["losses"] = {str(count): loss_after(row["curve"], count) for count in options.evaluations}
@@ -210,10 +210,10 @@ def main() -> None:
                 if options.output:
                     with options.output.open("a") as file:
                         file.write(json.dumps(row) + "\n")
-    wanted = [row for row in rows if (row["allowed"], row["dtype"]) == (most, options.dtype)]
-    # Others may be busy on the same processor, so its own seconds are compared.
+    compared = [row for row in rows if (row["allowed"], row["dtype"]) == (most, options.dtype)]
+    # Other programs may use the same processor, so CPU seconds are compared.
     clock = "cpu_seconds" if model.device.type == "cpu" else "seconds"
-    machine.report("triggers_causal", {"model": options.model, "searches": wanted, "bars": bars(wanted, clock)})
+    machine.report("triggers_causal", {"model": options.model, "searches": compared, "bars": bars(compared, clock)})
 
 
 if __name__ == "__main__":

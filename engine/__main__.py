@@ -1,4 +1,4 @@
-"""The same question from a terminal: matches stream to standard output, everything else to standard error.
+"""A query from a terminal: matches stream to standard output, everything else to standard error.
 
 python -m engine " (January|July) \\d{1,2}, \\d{4}" --prefix "George Washington was born on" --top-k 40 --matches 10
 """
@@ -38,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = argument_parser().parse_args(arguments)
     try:
         query, traversal, limits = query_of(options), traversal_of(options), limits_of(options)
-        # Everything that can be refused without the model is, before seconds are spent on loading it; and in a process
-        # of its own, so that a hostile pattern is stopped at its limits.
+        # All checks that need no model come before the seconds of loading it; in a process of its own, so that a
+        # hostile pattern is stopped at its limits.
         compiler = isolated_compiler(pool_size=1)
         try:
             language = compiler(query, limits)
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             shares = shares_of(rows, traversal, run.progress, options.by, options.given)
         conclude(run, traversal, shares, options.json)
     except BrokenPipeError:
-        # The reader has seen enough, as in `| head`; nothing is to be written on the way out either.
+        # The reader is gone, as in `| head`; writing anything at exit would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except RelensError as error:
@@ -96,7 +96,7 @@ def stream(run: SearchRun, traversal: Traversal, as_json: bool, rows: list[dict[
 
 
 def conclude(run: SearchRun, traversal: Traversal, shares: Shares | None, as_json: bool) -> None:
-    """Print what the matches say together, and the account of the work."""
+    """Print the shares of the matches, and the account of the work."""
     if as_json:
         if shares is not None:
             print(json.dumps({"summary": shares.to_json()}))

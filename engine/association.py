@@ -1,4 +1,4 @@
-"""Whether groups differ in what comes out, and by how much: tests and effect sizes of tables of counts.
+"""Whether groups differ in their outcomes, and by how much: tests and effect sizes of tables of counts.
 
 5,000 completions about a man and 5,000 about a woman, counted by the profession they name:
 
@@ -6,11 +6,11 @@
     man       900      2,600      1,500         chi-squared 304.9, 2 degrees of freedom, p = 10^-66.2
     woman   1,600      1,900      1,500         Cramer's V 0.17, between 0.16 and 0.19
 
-The test says whether chance could have made the difference, and 10^-1000 is as easily come by as 10^-3: one only has to
-draw more. No float holds such a number, so p-values are logarithms to base 10 here. How large the difference is, V says
-(0: none, 1: each outcome belongs to one group), and where it lies, the residuals of the single cells.
+The test says whether chance could have made the difference; with more draws a p-value of 10^-1000 is as easy to get as
+one of 10^-3. No float holds such a number, so p-values are logarithms to base 10 here. V gives the size of the
+difference (0: none, 1: each outcome belongs to one group), and the residuals of the single cells show where it lies.
 
-Draws with weights are worth fewer draws of equal weight, and enter as that many (`effective_counts`).
+Draws with weights enter with their effective sample size (`effective_counts`).
 
 Sources: A. Agresti, "Categorical Data Analysis" (tests, adjusted residuals); W. Bergsma, "A bias-correction for
 Cramer's V and Tschuprow's T" (2013); S. Holm, "A simple sequentially rejective multiple test procedure" (1979); ReLM
@@ -44,8 +44,8 @@ class AssociationTest(Record):
     """A test of whether all groups have the same distribution of outcomes.
 
     name: "chi-squared", "G" or "paper". log10_p: logarithm to base 10 of the p-value, 0 where nothing can be tested.
-    groups, outcomes: the size of the table that was tested. pooled: outcomes (columns of the table that was given) that
-    were taken together with others because they were expected too seldom, or left out of the paper's variant.
+    groups, outcomes: the size of the tested table. pooled: outcomes (columns of the given table) that were pooled with
+    others because they were expected too seldom, or left out of the paper's variant.
     """
 
     name: str
@@ -59,10 +59,10 @@ class AssociationTest(Record):
 
 @dataclass(frozen=True)
 class Residual(Record):
-    """How far one cell is from what it would be without association, in standard deviations.
+    """The deviation of one cell from its expected count without association, in standard deviations.
 
-    log10_p: two-sided, of this cell alone; log10_p_holm: as corrected for looking at all of them. small: whether so few
-    are expected that neither p-value is to be relied upon.
+    log10_p: two-sided, of this cell alone; log10_p_holm: corrected for the number of cells. small: whether the expected
+    count is too small for reliable p-values.
     """
 
     group: int
@@ -111,8 +111,8 @@ def _continued_fraction(shape: float, bound: float) -> float:
 def chi_squared(table: Table) -> AssociationTest:
     """Pearson's test of a table (groups x outcomes) of counts, which need not be whole.
 
-    Outcomes that some group is expected to have fewer than `FEWEST_EXPECTED` times are pooled, the rarest first.
-    Raises `ValueError` for what is no table of counts.
+    Outcomes with an expected count below `FEWEST_EXPECTED` in some group are pooled, the rarest first. Raises
+    `ValueError` for a bad table.
     """
     return _test("chi-squared", table)
 
@@ -139,11 +139,11 @@ def _test(name: str, table: Table) -> AssociationTest:
 
 
 def paper_test(observed: Sequence[float], expected: Sequence[float]) -> AssociationTest:
-    """ReLM's own variant: the counts of one group are taken for those that the other should have (section 4.2).
+    """ReLM's own variant: the counts of one group serve as the expected counts of the other (section 4.2).
 
-    It is there to compare with published figures and is not a test of two samples: what is expected was drawn as well,
-    so its p-values are too small. The expected counts are scaled to the number of observed ones; outcomes of which none
-    was expected would make it infinite and are left out. Raises `ValueError` for counts of different lengths.
+    It is there to compare with published figures and is no test of two samples: the expected counts are drawn as well,
+    so its p-values are too small. They are scaled to the number of observed counts; outcomes with an expected count of
+    0 would make it infinite and are left out. Raises `ValueError` for counts of different lengths.
     """
     counts = _counts([list(observed), list(expected)])
     left_out = tuple(np.flatnonzero((counts[1] <= 0.0) & (counts[0] > 0.0)).tolist())
@@ -161,11 +161,11 @@ def paper_test(observed: Sequence[float], expected: Sequence[float]) -> Associat
 def cramers_v(table: Table, *, seed: int = 0, draws: int = 1000, level: float = 0.95) -> Estimate:
     """Bergsma's bias-corrected Cramer's V: 0 without association, 1 where each outcome belongs to one group.
 
-    The interval is a bootstrap of `draws` tables, in which every group draws as many outcomes as it had, from the
-    shares that it had. Each such table has the noise of a sample twice over, so for the lower end it is taken off
-    twice: else a table without any association would seem to have some. For the upper end it is taken off once, which
-    errs on the side of too much. Between 0 and 1 where a group has fewer than `FEWEST_EXPECTED` draws, or where there
-    are not two groups and two outcomes (and the value is 0).
+    The interval is a bootstrap of `draws` tables, in which every group draws as many outcomes as it had, from its own
+    shares. Each such table has the noise of a sample twice over, so for the lower end the noise is subtracted twice:
+    else a table without any association would seem to have some. For the upper end it is subtracted once, which makes
+    the interval rather too wide. The interval is 0 to 1 where a group has fewer than `FEWEST_EXPECTED` draws, or where
+    there are not two groups and two outcomes (and the value is 0).
     """
     counts = _nonempty(_counts(table))
     if min(counts.shape) < 2:
@@ -186,9 +186,9 @@ def cramers_v(table: Table, *, seed: int = 0, draws: int = 1000, level: float = 
 
 
 def cramers_v_of_shares(shares: Table) -> float:
-    """Cramer's V of known distributions (groups x outcomes), each group counting the same: no noise to take off.
+    """Cramer's V of known distributions (groups x outcomes), each group with equal weight: there is no noise.
 
-    Raises `ValueError` for what is no table of shares.
+    Raises `ValueError` for a bad table.
     """
     rows = _nonempty(_counts(shares))
     if min(rows.shape) < 2:
@@ -200,7 +200,7 @@ def cramers_v_of_shares(shares: Table) -> float:
 
 
 def _corrected_v(tables: _Floats, times: int) -> _Floats:
-    """V of tables of shape (tables, groups, outcomes), noise taken off so many times; an outcome may be empty."""
+    """V of tables (tables, groups, outcomes), with the noise subtracted `times` times; outcomes may be empty."""
     total = tables.sum(axis=(1, 2))
     expected = tables.sum(axis=2, keepdims=True) * tables.sum(axis=1, keepdims=True) / total[:, None, None]
     apart = np.divide((tables - expected) ** 2, expected, out=np.zeros_like(tables), where=expected > 0.0)
@@ -225,7 +225,7 @@ def residuals(table: Table) -> list[Residual]:
     expected = _expected(counts)
     rows, columns = counts.sum(axis=1, keepdims=True) / total, counts.sum(axis=0, keepdims=True) / total
     spread = np.sqrt(expected * (1.0 - rows) * (1.0 - columns))
-    # Where a group or an outcome has everything there is, nothing but rounding is left to compare.
+    # If one group or one outcome has all counts, only rounding is left to compare.
     usable = spread > 1e-9 * np.sqrt(total)
     values = np.divide(counts - expected, spread, out=np.zeros_like(counts), where=usable)
     log10_p = (special.log_ndtr(-np.abs(values)) + math.log(2.0)) / math.log(10.0)
@@ -247,12 +247,12 @@ def residuals(table: Table) -> list[Residual]:
 
 
 def holm(log10_p: Sequence[float]) -> list[float]:
-    """P-values (log10) as corrected for being so many: each still bounds the chance of one false claim in all."""
+    """P-values (log10) corrected for their number: each still bounds the chance of any false claim."""
     return [float(value) for value in _holm(np.asarray(log10_p, np.float64), 1)]
 
 
 def _holm(log10_p: _Floats, copies: int) -> _Floats:
-    """Holm's correction of p-values of which each is there so many times (as logarithms)."""
+    """Holm's correction of p-values (as logarithms), each of which is there `copies` times."""
     order = np.argsort(log10_p, kind="stable")
     hypotheses = len(log10_p) // copies
     remaining = hypotheses - np.arange(len(log10_p)) // copies
@@ -265,8 +265,8 @@ def _holm(log10_p: _Floats, copies: int) -> _Floats:
 def effective_counts(weights: Table, squares: Table) -> _Floats:
     """Counts for a table of weighted draws: each group's weighted shares times its effective sample size (Kish).
 
-    weights, squares: sums of the weights, and of their squares, of the draws in each cell. Draws of equal weight come
-    out as the counts that they are. A group without weight has none.
+    weights, squares: sums of the weights, and of their squares, of the draws in each cell. Draws of equal weight keep
+    their counts. A group without weight has none.
     """
     sums, squared = _counts(weights), _counts(squares)
     total, noise = sums.sum(axis=1, keepdims=True), squared.sum(axis=1, keepdims=True)
@@ -284,7 +284,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 
 def total_variation(first: Sequence[float], second: Sequence[float]) -> float:
-    """How far two distributions are apart: the most that any set of outcomes differs in probability, 0 to 1."""
+    """The distance of two distributions: the largest difference in probability of any set of outcomes, 0 to 1."""
     return 0.5 * float(np.abs(np.asarray(first, np.float64) - np.asarray(second, np.float64)).sum())
 
 
@@ -304,13 +304,13 @@ def _nonempty(counts: _Floats) -> _Floats:
 
 
 def _expected(counts: _Floats) -> _Floats:
-    """What each cell would be, had every group the same shares."""
+    """The count of each cell if every group had the same shares."""
     expected: _Floats = counts.sum(axis=1, keepdims=True) * (counts.sum(axis=0, keepdims=True) / counts.sum())
     return expected
 
 
 def _pooled(counts: _Floats) -> tuple[_Floats, tuple[int, ...]]:
-    """The table without what is empty, its rarest outcomes taken together until each is expected often enough."""
+    """The table without empty rows and columns, its rarest outcomes pooled until each is expected often enough."""
     counts = counts[counts.sum(axis=1) > 0.0]
     places = np.flatnonzero(counts.sum(axis=0) > 0.0) if len(counts) else np.array([], np.intp)
     if not places.size:

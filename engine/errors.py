@@ -1,4 +1,4 @@
-"""What can go wrong for a user, each as one sentence that says what and where.
+"""The errors that a user can meet, each one sentence that says what and where.
 
 A person who types `(a` should read "Missing ), unterminated subpattern, at position 0 of the pattern.", in the
 browser, in the terminal and in Python alike. So every error that a user can cause, or can do something about,
@@ -69,11 +69,11 @@ class LimitError(RelensError):
 
 
 class StoppedError(RelensError):
-    """Work that was given up because somebody asked for its end; what it was for is over."""
+    """Work that was given up because of a request to stop."""
 
 
 class ModelError(RelensError):
-    """A model that is unknown, not allowed, incomplete or cannot do what was asked of it."""
+    """A model that is unknown, not allowed, incomplete or does not fit the query."""
 
 
 class NotFetchedError(ModelError):

@@ -1,12 +1,12 @@
-"""Many queries, asked together so that the model is always busy: what the studies stand on.
+"""Many queries at once, so that the model is always busy: the base of the studies.
 
     run = search_many(model, [Query(r" \\w+", prefix=re.escape(text)) for text in texts], limits=Limits(matches=1))
     for answer in run:
         print(answer.number, answer.matches[0].text)
 
-Each query gets exactly what `search` would give it. They are compiled as their turn comes, a few dozen are under way at
-a time, and their answers come as they are finished, not always in the order of the queries. A query that cannot be
-asked is an answer too, with its error, and holds up none of the others.
+Each query gets the same matches as from `search`. Queries are compiled in their turn, a few dozen are under way at a
+time, and answers come as they are finished, not always in the order of the queries. A query with an error is an answer
+too, and holds up no other.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one query found. number: its place among the queries, from 0. error: why it could not be asked, or None.
+    """The matches of one query. number: its place among the queries, from 0. error: why it was refused, or None.
 
-    progress: its own expansions, matches, mass and end; forwards, tokens and seconds in the model are shared and not
-    told apart, so they are 0 here and in `ManyProgress` for all together.
+    progress: its own expansions, matches, mass and end. Forwards, tokens and seconds in the model are shared: they are
+    0 here, and `ManyProgress` has their sums.
     """
 
     number: int
@@ -71,10 +71,10 @@ def search_many(
     compiler: Compiler | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> ManyRun:
-    """Ask each of `queries` of `model` in the same way; the answers come from the run that is returned.
+    """Search `model` for each of `queries` in the same way; iterate over the run that is returned for the answers.
 
     limits: matches, expansions and prefixes are those of each query, seconds and pool_bytes of all together. compiler,
-    stop: as in `search`. Raises `QueryError` where some queries want a begin-of-text token and others do not.
+    stop: as in `search`. Raises `QueryError` where some queries begin with begin-of-text and others do not.
     """
     return ManyRun(model, list(queries), traversal or ShortestPath(), limits or Limits(), compiler, stop)
 
@@ -94,15 +94,15 @@ class ManyRun(Polled[Answer]):
         super().__init__()
         beginnings = {begins(model, query) for query in queries} or {model.begin_of_text is not None}
         if len(beginnings) > 1:
-            raise QueryError("Queries that are asked together either all begin with begin-of-text or none does.")
+            raise QueryError("Queries of one run either all begin with begin-of-text or none does.")
         self._model = model
         self._queries = queries
         self._traversal = traversal
         self._limits = limits
         self._compiler = compiler
         self._stop_requested = stop or (lambda: False)
-        #: What is under way, by the number of the query.
-        self._open: dict[int, _Open] = {}
+        #: The queries under way, by number.
+        self._open: dict[int, _OpenQuery] = {}
         self._answered = Progress()
         self._count = 0
         self._seconds = self._seconds_compile = 0.0
@@ -113,7 +113,7 @@ class ManyRun(Polled[Answer]):
 
     @property
     def progress(self) -> ManyProgress:
-        """The account so far; of the queries under way too."""
+        """The account so far, queries under way included."""
         counts = self._scorer.counts
         under_way = [self._account(number, "") for number in self._open]
         return ManyProgress(
@@ -130,7 +130,7 @@ class ManyRun(Polled[Answer]):
         )
 
     def stop(self) -> None:
-        """End the run; queries under way are answered with what they have found."""
+        """End the run; queries under way are answered with their matches so far."""
         self._end("stopped")
 
     def _advance(self) -> None:
@@ -144,10 +144,10 @@ class ManyRun(Polled[Answer]):
         self._seconds += time.perf_counter() - started
 
     def _round(self) -> None:
-        found, ended, refused = self._scheduler.step(self._wanted)
-        for number, match in found:
-            asked = self._open[number]
-            asked.matches.append(asked.execution.describe(match, time.perf_counter() - asked.begun))
+        matches, ended, refused = self._scheduler.step(self._matches_left)
+        for number, match in matches:
+            open_query = self._open[number]
+            open_query.matches.append(open_query.execution.describe(match, time.perf_counter() - open_query.begun))
         for number, search in ended:
             self._open[number].execution.close(search)
             self._open[number].searches -= 1
@@ -164,30 +164,30 @@ class ManyRun(Polled[Answer]):
 
     def _reason(self, number: int) -> str:
         """Why a query is answered, "" while it is not."""
-        asked = self._open[number]
-        if asked.error is not None:
+        open_query = self._open[number]
+        if open_query.error is not None:
             return "refused"
-        if asked.execution.wanted is not None and asked.execution.wanted <= 0:
+        if open_query.execution.matches_left is not None and open_query.execution.matches_left <= 0:
             return "matches"
         most = self._limits.expansions
         if most is not None and self._account(number, "").expansions >= most:
             return "expansions"
-        return asked.execution.ending if asked.all_begun and not asked.searches else ""
+        return open_query.execution.ending if open_query.all_begun and not open_query.searches else ""
 
-    def _wanted(self, number: int) -> int | None:
-        return self._open[number].execution.wanted
+    def _matches_left(self, number: int) -> int | None:
+        return self._open[number].execution.matches_left
 
     def _account(self, number: int, ended: str) -> Progress:
-        asked = self._open[number]
-        seconds = time.perf_counter() - asked.begun
-        return asked.execution.progress(
+        open_query = self._open[number]
+        seconds = time.perf_counter() - open_query.begun
+        return open_query.execution.progress(
             self._scheduler.searches(number), ScoringCounts(), seconds, waiting=0, ended=ended
         )
 
     def _answer(self, number: int, reason: str) -> None:
         account = self._account(number, reason)
-        asked = self._open.pop(number)
-        self._ready.append(Answer(number, self._queries[number], tuple(asked.matches), account, asked.error))
+        open_query = self._open.pop(number)
+        self._ready.append(Answer(number, self._queries[number], tuple(open_query.matches), account, open_query.error))
         self._tally(account)
 
     def _tally(self, account: Progress) -> None:
@@ -211,7 +211,7 @@ class ManyRun(Polled[Answer]):
             try:
                 compiled = compile_query(query, self._model.tokenizer, self._limits, self._compiler)
                 execution = QueryExecution(self._model, compiled, self._traversal, self._limits)
-            except StoppedError:  # of this run, and no matter of the query
+            except StoppedError:  # the run was stopped; the query is not at fault
                 raise
             except RelensError as error:
                 self._ready.append(Answer(number, query, (), Progress(ended="refused"), error))
@@ -219,15 +219,15 @@ class ManyRun(Polled[Answer]):
                 continue
             finally:
                 self._seconds_compile += time.perf_counter() - begun
-            asked = self._open[number] = _Open(execution, begun)
+            open_query = self._open[number] = _OpenQuery(execution, begun)
             for beginning in execution.beginnings():
-                asked.searches += 1
+                open_query.searches += 1
                 yield number, beginning
-            asked.all_begun = True
+            open_query.all_begun = True
 
 
 @dataclass
-class _Open:
+class _OpenQuery:
     """A query under way. searches: how many have begun, or are about to, and have not ended."""
 
     execution: QueryExecution

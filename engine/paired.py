@@ -1,13 +1,13 @@
-"""Proportions of right answers, and whether two ways of asking differ on the same questions.
+"""Proportions of right answers, and McNemar's test of two variants on the same questions.
 
-Two ways of asking are tried on the same 40 passages, so their answers are pairs:
+Two variants are tried on the same 40 passages, so their answers are pairs:
 
                       second right   second wrong
     first right           12              3          3 passages speak for the first,
     first wrong           10             15          10 for the second, the other 27 for neither
 
-Were both equally good, each of the 13 passages on which they disagree would speak for either with probability 1/2.
-McNemar's exact test asks how likely so uneven a split is: P(at most 3 of 13, or at least 10) = 0.09.
+If both were equally good, each of the 13 passages on which they disagree would speak for either with probability 1/2.
+The p-value of McNemar's exact test is the probability of so uneven a split: P(at most 3 of 13, or at least 10) = 0.09.
 
 Sources: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages"; E. B.
 Wilson, "Probable inference, the law of succession, and statistical inference"; S. Holm, "A simple sequentially
@@ -25,29 +25,29 @@ from scipy import special
 from engine.record import Record
 from engine.statistics import Estimate
 
-#: A difference is called one where chance makes so large a one more rarely than this, all comparisons together.
+#: A difference counts where its corrected p-value is below this.
 SIGNIFICANT = 0.05
 
 
-def proportion(right: int, asked: int, level: float = 0.95) -> Estimate:
-    """The share of right answers with Wilson's interval; between 0 and 1 where nothing was asked.
+def proportion(right: int, total: int, level: float = 0.95) -> Estimate:
+    """The share of right answers with Wilson's interval; between 0 and 1 without questions.
 
     Raises `ValueError` for more right answers than questions.
     """
-    if not 0 <= right <= asked:
-        raise ValueError(f"{right} of {asked} is no share.")
-    if asked == 0:
+    if not 0 <= right <= total:
+        raise ValueError(f"{right} of {total} is no share.")
+    if total == 0:
         return Estimate(0.0, 0.0, 1.0)
-    share, normal = right / asked, float(special.ndtri(0.5 + level / 2.0))
-    spread = normal**2 / asked
+    share, normal = right / total, float(special.ndtri(0.5 + level / 2.0))
+    spread = normal**2 / total
     centre = (share + spread / 2.0) / (1.0 + spread)
     half = math.sqrt(spread * share * (1.0 - share) + spread**2 / 4.0) / (1.0 + spread)
-    return Estimate(share, 0.0 if right == 0 else centre - half, 1.0 if right == asked else centre + half)
+    return Estimate(share, 0.0 if right == 0 else centre - half, 1.0 if right == total else centre + half)
 
 
 @dataclass(frozen=True)
 class PairedTest(Record):
-    """Two ways on the same questions. pairs: how many; first_only, second_only: those only one of them has right.
+    """Two variants on the same questions. pairs: how many; first_only, second_only: questions that one alone has right.
 
     p_value: of McNemar's exact test, two-sided; 1 where they never disagree.
     """

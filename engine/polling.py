@@ -1,10 +1,10 @@
-"""Work that is done only while somebody asks for its results, one by one or for a stretch of time.
+"""Work on demand: results one by one, or those of a stretch of time.
 
     for match in run: ...          each result as it comes
-    run.poll(0.2)                  work for about 0.2 s, then whatever was found: [match, match]
+    run.poll(0.2)                  work for about 0.2 s, then its results: [match, match]
 
-The second is what a worker wants, which also has to report and to look whether it should stop. Where the work fails,
-what was found before is given first, and the error is raised when more is asked for.
+A worker polls, because it also has to report and to see whether to stop. Where the work fails, earlier results come
+first, and the next call raises the error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Polled(ABC, Generic[Result]):
-    """A run that gives results. Its `_advance` puts them into `_ready`, and sets `_ended` to why no more will come."""
+    """A run with results. `_advance` puts them into `_ready`; after the last it sets `_ended` to the reason."""
 
     def __init__(self) -> None:
         self._ready: list[Result] = []
@@ -38,9 +38,9 @@ class Polled(ABC, Generic[Result]):
                 self._work()
 
     def poll(self, seconds: float) -> list[Result]:
-        """Work for about `seconds`, a forward at the least, and return what was found meanwhile, possibly nothing.
+        """Work for about `seconds`, at least one forward, and return the results, possibly none.
 
-        A time limit or a stop that comes up is noticed between two forwards.
+        A time limit or a stop takes effect between two forwards.
         """
         until = time.perf_counter() + seconds
         while not self._ended:
@@ -51,11 +51,11 @@ class Polled(ABC, Generic[Result]):
         return ready
 
     def _work(self) -> None:
-        """Advance, with an error kept until what was found before it has been taken."""
+        """Advance; an error is kept until the results before it are taken."""
         if self._error is None:
             try:
                 self._advance()
-            except BaseException as error:  # an interrupt too must not take results away
+            except BaseException as error:  # an interrupt too must not lose results
                 self._error = error
         if self._error is not None and not self._ready:
             raise self._error

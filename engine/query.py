@@ -1,11 +1,11 @@
-"""What is asked of a model: the words of the query language, and nothing about how it is answered.
+"""The query language: what to search for, and nothing about how.
 
     Query(prefix="George Washington was born on", pattern=r" (January|July) \\d{1,2}, \\d{4}",
           decoding=Decoding(top_k=40))
 
-asks which of these dates the model would give, were it to continue the prefix under top-40 decoding. Everything
-here is a frozen dataclass that checks itself, raises `QueryError` with a sentence, and survives a trip through
-JSON: a query is stored with its run, put in a link and sent to another process.
+asks which of these dates the model would write after the prefix under top-40 decoding. Everything here is a frozen
+dataclass that checks itself, raises `QueryError` with a sentence, and survives a trip through JSON: a query is stored
+with its run, put in a link and sent to another process.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ LONGEST_MATCH = Setting(
 )
 TOLERANCE = Setting(
     "Tolerance",
-    "The search ends when what it has not looked at yet is at most this part of what it has found: 0.001 leaves every "
-    "share right to about a tenth of a percent. 0 looks at everything.",
+    "The search ends when the unexplored probability is at most this part of the probability found: 0.001 leaves every "
+    "share right to about a tenth of a percent. 0 explores everything.",
     least=0.0,
     below=1.0,
     step=0.001,
 )
 EXPANSIONS = Setting(
     "Expansions",
-    "Stop after asking the model this often what comes next. The same on every machine, unlike seconds.",
+    "Stop after this many next-token distributions of the model. The same on every machine, unlike seconds.",
     least=1,
     ceiling=1_000_000,
     step=1000,
@@ -71,8 +71,8 @@ EXPANSIONS = Setting(
 )
 SECONDS = Setting(
     "Seconds",
-    "Stop after this much time. What was found until then is kept; less likely strings may be missing, and a sample "
-    "has fewer draws.",
+    "Stop after this much time. Matches until then are kept; less likely strings may be missing, and a sample has "
+    "fewer draws.",
     above=0.0,
     ceiling=3_600.0,
     step=1.0,
@@ -244,7 +244,7 @@ class Exclude(Record):
 class Query(Record):
     """One question: the language `prefix . pattern`, how it is encoded, and what the decoder may do.
 
-    `prefix` and `pattern` are regular expressions in the syntax of Python's `re`, restricted to what is regular.
+    `prefix` and `pattern` are regular expressions in the syntax of Python's `re`, without its irregular constructs.
     The prefix is given, not predicted: no decoding rule removes anything in it. `begin_of_text` puts the model's
     begin-of-text token before everything (None: as the model's family is trained); `end_of_text` demands the
     end-of-text token after a match; `max_tokens` is the longest token sequence considered, prefix included,
@@ -266,7 +266,7 @@ class Query(Record):
         str,
         Setting(
             "Prefix",
-            "What the model is given to go on from; it is never predicted. A regular expression too: "
+            "The text that the model continues; it is given, never predicted. A regular expression too: "
             "`The (man|woman) was` asks about both. Escape `.` and `?` with a backslash.",
             example="optional: George Washington was born on",
             is_regex=True,
@@ -342,7 +342,7 @@ class ShortestPath(Record):
         Literal["joint", "conditional"],
         Setting(
             "Order by",
-            "Of a best-first search. **Given the prefix**: every prefix competes on equal terms. **Whole string**: an "
+            "For a best-first search. **Given the prefix**: every prefix competes on equal terms. **Whole string**: an "
             "unlikely prefix also moves its strings down. The same order where there is one prefix only.",
             choices={"conditional": "Given the prefix", "joint": "Whole string"},
         ),
@@ -371,7 +371,7 @@ class Sampling(Record):
         int,
         Setting(
             "Draws",
-            "How often the model is asked. Four times as many make the intervals half as wide.",
+            "The number of random draws. Four times as many make the intervals half as wide.",
             least=1,
             ceiling=100_000,
             step=1000,
@@ -382,9 +382,9 @@ class Sampling(Record):
         Literal["strings", "tokens", "edges"],
         Setting(
             "Draw the prefix by",
-            "Of a sample whose prefix has several strings. **Strings**: each is drawn equally often. **Token paths**: "
-            "one with more encodings is drawn more often. **Edges**: a coin is thrown at every character, which crowds "
-            "to strings that branch off early; it is there to be compared.",
+            "For a sample whose prefix has several strings. **Strings**: each is drawn equally often. **Token paths**: "
+            "a string with more encodings is drawn more often. **Edges**: a coin is thrown at every character, which "
+            "favours strings that branch off early; for comparison only.",
             choices={"strings": "Strings", "tokens": "Token paths", "edges": "Edges"},
         ),
     ] = "strings"
@@ -397,9 +397,9 @@ class Sampling(Record):
 class Distribution(Record):
     """Every match with its exact probability given its prefix string, until next to nothing is left.
 
-    The search ends when the mass that is still open is at most `tolerance` times the mass that was found; 0 exhausts
-    the language. Each string of the prefix counts the same. Where a token sequence may end and also go on, the
-    end-of-text token settles which, so that matches exclude each other and their probabilities can be added.
+    The search ends when the unexplored mass is at most `tolerance` times the mass of the matches; 0 exhausts the
+    language. Each string of the prefix counts the same. Where a token sequence may end and also go on, the end-of-text
+    token settles which, so that matches exclude each other and their probabilities can be added.
     """
 
     kind: ClassVar[str] = "distribution"
@@ -410,7 +410,7 @@ class Distribution(Record):
         check_settings(self)
 
 
-#: How the language of a query is gone through, and so what comes out.
+#: How the language of a query is searched: best first, by random draws, or as a whole.
 Traversal = ShortestPath | Sampling | Distribution
 
 

@@ -1,12 +1,11 @@
-"""One query being answered: which searches that takes, and what their findings mean.
+"""One query being answered: its searches, and the matches that come of them.
 
     ShortestPath                   one search over the query's automaton
     Sampling(count=10_000)         one search for each prefix string drawn:   man 5,040    woman 4,960
     Distribution(tolerance=.001)   one search for each prefix string:         man          woman
 
-An execution knows nothing of the model's time. It says how its searches begin, turns what they find into matches, and
-keeps the account. Who runs them, alone (`engine.search_run`) or among others (`engine.many_searches`), is not its
-affair.
+An execution gives the beginnings of its searches, makes matches of their token sequences, and keeps the account. It
+does not run them: that is done alone (`engine.search_run`) or among others (`engine.many_searches`).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from engine.traversal.prefixes import all_prefixes, drawn_prefixes
 from engine.traversal.results import Match, Progress
 from engine.traversal.sampling import SamplingSearch
 from engine.traversal.scheduler import Beginning
-from engine.traversal.search import Account, Found, Search
+from engine.traversal.search import Account, Search, TokenMatch
 from engine.traversal.shortest_path import ShortestPathSearch
 
 if TYPE_CHECKING:
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class QueryExecution:
-    """A compiled query, how it is gone through, and the account of what came out.
+    """A compiled query, its traversal, and the account so far.
 
-    Raises `LimitError` for a distribution over too many prefixes, `ModelError` for an end-of-text token that is
-    demanded and that the model does not have, and `QueryError` for a prefix that cannot be drawn.
+    Raises `LimitError` for a distribution over too many prefixes, `ModelError` for a demanded end-of-text token that
+    the model does not have, and `QueryError` for a prefix that cannot be drawn.
     """
 
     def __init__(self, model: LanguageModel, compiled: CompiledQuery, traversal: Traversal, limits: Limits) -> None:
@@ -94,18 +93,18 @@ class QueryExecution:
         )
 
     @property
-    def wanted(self) -> int | None:
-        """How many more matches are of use, None for all: a sample is never cut short by the number of its matches."""
+    def matches_left(self) -> int | None:
+        """How many more matches there may be, None for any number: a sample has no limit of matches."""
         most = self.limits.matches
         return None if most is None or isinstance(self._traversal, Sampling) else most - self.matches
 
     def close(self, search: Search) -> None:
-        """One of the searches has ended; nothing of it is kept but its account."""
+        """One of the searches has ended; only its account is kept."""
         self._ended += search.account
         self._reasons.add(search.ended)
 
     def account(self, under_way: Sequence[Search]) -> Account:
-        """Of all searches, those that have ended and those that go on; as far as they have begun."""
+        """The summed account of all searches that have begun, ended or not."""
         total = self._ended
         for search in under_way:
             total += search.account
@@ -113,41 +112,41 @@ class QueryExecution:
 
     @property
     def ending(self) -> str:
-        """Why the query is answered, once all its searches have ended."""
+        """Why the query ended, once all its searches have."""
         if isinstance(self._traversal, Sampling):
             return "drawn"
         return "tolerance" if "tolerance" in self._reasons else "exhausted"
 
-    def describe(self, found: Found, seconds: float) -> Match:
-        """A match for its reader, found after so many seconds; counted from now on."""
+    def describe(self, match: TokenMatch, seconds: float) -> Match:
+        """The match with its text, scores, groups and edits, after so many seconds; it counts from now on."""
         self.matches += 1
         tokenizer = self.compiled.tokenizer
-        text = tokenizer.decode(found.token_ids)
+        text = tokenizer.decode(match.token_ids)
         reading = self._reader.read(text)
         return Match(
             text=text,
-            prefix_text=tokenizer.decode(found.token_ids[: found.prefix_tokens]),
-            token_ids=found.token_ids,
-            prefix_tokens=found.prefix_tokens,
-            prefix_log_prob=found.prefix_log_prob,
-            log_prob=found.log_prob,
-            decoder_log_prob=found.decoder_log_prob,
-            token_log_probs=found.token_log_probs,
-            token_decoder_log_probs=found.token_decoder_log_probs,
-            is_canonical=self.compiled.is_canonical(found.token_ids, found.prefix_tokens),
+            prefix_text=tokenizer.decode(match.token_ids[: match.prefix_tokens]),
+            token_ids=match.token_ids,
+            prefix_tokens=match.prefix_tokens,
+            prefix_log_prob=match.prefix_log_prob,
+            log_prob=match.log_prob,
+            decoder_log_prob=match.decoder_log_prob,
+            token_log_probs=match.token_log_probs,
+            token_decoder_log_probs=match.token_decoder_log_probs,
+            is_canonical=self.compiled.is_canonical(match.token_ids, match.prefix_tokens),
             seconds=seconds,
-            ended=found.ended,
+            ended=match.ended,
             groups=reading.groups,
             edits=reading.edits,
             unedited=reading.unedited,
-            count=found.count,
-            weight=found.weight if isinstance(self._traversal, Sampling) else found.weight / len(self._prefixes),
+            count=match.count,
+            weight=match.weight if isinstance(self._traversal, Sampling) else match.weight / len(self._prefixes),
         )
 
     def progress(
         self, under_way: Sequence[Search], counts: ScoringCounts, seconds: float, waiting: int, ended: str
     ) -> Progress:
-        """The account: under_way are the searches that go on, `waiting` matches are not handed out yet."""
+        """The account. under_way: the searches that have not ended; waiting: matches that are not handed out yet."""
         account = self.account(under_way)
         prefixes = len(self._prefixes)
         is_sample = isinstance(self._traversal, Sampling)
@@ -171,7 +170,7 @@ class QueryExecution:
 
 
 def begins(model: LanguageModel, query: Query) -> bool:
-    """Whether a begin-of-text token precedes everything: as asked, else as the model's family is trained."""
+    """Whether a begin-of-text token comes first: as the query says, else as the model's family is trained."""
     if query.begin_of_text is None:
         return model.begin_of_text is not None
     if query.begin_of_text and model.begin_of_text is None:

@@ -9,8 +9,8 @@
     Edit.from_json({"position": 3})        Edit(position=3, text="")
     Edit.from_json({"position": "3"})      QueryError: Edit.position must be of type int, not str.
 
-A query is a record, as are a study and its rows: they are stored, put in links, and sent to other processes. What a
-value must be is read off the annotation of its field, once for each type: rows come by the ten thousand.
+A query is a record, as are a study and its rows: they are stored, put in links, and sent to other processes. The
+annotation of a field gives the type of its value; it is read once for each record type: rows come by the ten thousand.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Reader = Callable[[Any, str], Any]
 class Record:
     """JSON for frozen dataclasses: `to_json` gives plain dictionaries, `from_json` checks what it reads.
 
-    A record with a `kind` says so in its JSON, which is how one of several is told from the others.
+    A record with a `kind` has it in its JSON, to identify it among several.
     """
 
     kind: ClassVar[str] = ""

@@ -1,12 +1,11 @@
-"""The one door: a query, a model, and the matches as they are found.
+"""The entrance: a query, a model, and the matches as they come.
 
     run = search(model, Query(" (January|July) \\d{1,2}", prefix="He was born on"), ShortestPath(), Limits(matches=10))
     for match in run:
         print(match.text, match.log_prob)
 
-A search compiles the query, then traverses. It works only while somebody asks: iterating gives one match after the
-other; `poll` works for a stretch of time and gives what was found in it, which is what a worker wants that also has
-to report and to look whether it should stop.
+A search compiles the query, then traverses. It works only on demand: iterating gives one match after the other; `poll`
+works for a stretch of time and gives its matches, so that a worker can report in between and see whether to stop.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ def search(
     compiler: Compiler | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> SearchRun:
-    """Ask `query` of `model`; the matches come from the run that is returned.
+    """Search `model` for the matches of `query`; iterate over the run that is returned.
 
     traversal: `ShortestPath` (the default) gives them in exact order of rank, `Sampling` as draws with counts and
     weights, `Distribution` with probabilities that can be added. compiler: how regular expressions become automata; by
-    default in a child process, where the limits of time and memory hold. stop: looked at between two forwards; once it
-    says True the run has ended. Raises the errors of compilation, `QueryError` or `ModelError` for a query that this
-    model cannot be asked, and `LimitError` for a distribution over too many prefixes.
+    default in a child process, where the limits of time and memory hold. stop: called between two forwards; True ends
+    the run. Raises the errors of compilation, `QueryError` or `ModelError` for a query that does not fit this model,
+    and `LimitError` for a distribution over too many prefixes.
     """
     traversal, limits = traversal or ShortestPath(), limits or Limits()
     compiled = compile_query(query, model.tokenizer, limits, compiler)
@@ -73,7 +72,7 @@ class SearchRun(Polled[Match]):
             ((None, begin) for begin in self._execution.beginnings()), self._scorer, BatchSizer(model.device)
         )
         self._raise(self._scheduler.take_refused())
-        # The one search of a best-first traversal can still be asked about when it has ended.
+        # Kept, because `needed_expansions` reads it after its end.
         begun = [search for search in self._scheduler.searches(None) if isinstance(search, ShortestPathSearch)]
         self._best_first = begun[0] if isinstance(traversal, ShortestPath) else None
 
@@ -89,11 +88,11 @@ class SearchRun(Polled[Match]):
         )
 
     def needed_expansions(self, least_rank: float) -> int:
-        """How many expansions of a best-first search had at least this rank: for the last match, what was needed."""
+        """How many expansions of a best-first search had at least this rank; with the last match's, those needed."""
         return 0 if self._best_first is None else self._best_first.opened_with_rank(least_rank)
 
     def stop(self) -> None:
-        """End the search; matches already found can still be taken."""
+        """End the search; matches that are ready can still be taken."""
         self._ended = self._ended or "stopped"
 
     def _advance(self) -> None:
@@ -101,9 +100,9 @@ class SearchRun(Polled[Match]):
         begun = time.perf_counter()
         self._ended = self._limit_reached()
         if not self._ended:
-            found, ended, refused = self._scheduler.step(lambda _: self._execution.wanted)
+            matches, ended, refused = self._scheduler.step(lambda _: self._execution.matches_left)
             self._raise(refused)
-            for _, match in found:
+            for _, match in matches:
                 seconds = self.compiled.seconds + self._seconds + time.perf_counter() - begun
                 self._ready.append(self._execution.describe(match, seconds))
             for _, search in ended:
@@ -120,7 +119,7 @@ class SearchRun(Polled[Match]):
         limits = self._limits
         if self._stop_requested():
             return "stopped"
-        if (wanted := self._execution.wanted) is not None and wanted <= 0:
+        if (left := self._execution.matches_left) is not None and left <= 0:
             return "matches"
         if limits.expansions is not None:
             account = self._execution.account(self._scheduler.searches(None))

@@ -1,12 +1,12 @@
-"""A setting is declared once, beside its field: its name for people, what it does, and which values have a meaning.
+"""A setting is declared once, at its field: its name for people, its meaning, and the values it may have.
 
     @dataclass(frozen=True)
     class Sampling(Record):
         count: Annotated[int, Setting("Draws", "How often the model writes.", least=1, ceiling=100_000)] = 1000
 
 From this line come the check of a value with its sentence (`check_settings`), the widget on a page with label, help and
-bounds (`app.setting_fields`), the help of the command line (`described`), the most that a server lets anybody ask for
-(`ceilings_of`), and the values that a test expects to be refused (`wrong_values`):
+bounds (`app.setting_fields`), the help of the command line (`described`), the ceiling on a server (`ceilings_of`), and
+the values that a test expects to be refused (`wrong_values`):
 
     Sampling(count=0)      QueryError: “Draws” must be at least 1, not 0.
 
@@ -32,14 +32,13 @@ from engine.errors import QueryError
 
 @dataclass(frozen=True)
 class Setting:
-    """What is known of a setting besides its type and its default.
+    """The declaration of a setting besides its type and its default.
 
-    label: a few words. help: sentences in Markdown. least, most: bounds that belong to the values; above, below: bounds
-    that do not. ceiling: the most on a server that others use too; Python and the command line have no such ceiling.
-    empty: what None means. fewest, most_items: items of a list; of a text, fewest=1: it must not be empty. blanks:
-    whether the blanks of an item count. distinct: no item twice. choices: the values there are, each with its name for
-    people, in order. step: of a widget's buttons. example: what stands in an empty field. is_regex: whether the text is
-    a regular expression.
+    label: a few words. help: sentences in Markdown. least, most: inclusive bounds; above, below: exclusive bounds.
+    ceiling: the most on a shared server; Python and the command line have no ceiling. empty: the meaning of None.
+    fewest, most_items: items of a list; fewest=1 of a text: it must not be empty. blanks: whether the blanks of an item
+    count. distinct: no item twice. choices: the possible values in order, each with its name for people. step: of a
+    widget's buttons. example: shown in an empty field. is_regex: whether the text is a regular expression.
     """
 
     label: str
@@ -184,14 +183,14 @@ def check_settings(record: Any) -> None:
 
 
 def ceilings_of(record: Any) -> dict[str, float]:
-    """The most that a server allows, of the settings that have a ceiling, by name."""
+    """The ceilings on a server by the name of the setting; settings without one are left out."""
     return {each.name: each.setting.ceiling for each in settings_of(record) if each.setting.ceiling is not None}
 
 
 def described(record: Any, width: int = 100) -> Iterator[str]:
-    """The settings of a record as lines for a terminal: name, meaning, values and default, which is the value here.
+    """The settings of a record as lines for a terminal: name, meaning, values, and as default the record's value.
 
-    Those of records inside are indented.
+    Settings of inner records are indented.
     """
     declared_here = {each.name: each for each in settings_of(type(record))}
     for item in dataclasses.fields(record):
@@ -206,7 +205,7 @@ def described(record: Any, width: int = 100) -> Iterator[str]:
 
 
 def plain_help(setting: Setting) -> str:
-    """What a setting does, without Markdown: for a terminal."""
+    """The help of a setting without Markdown, for a terminal."""
     return setting.help.replace("*", "").replace("`", "")
 
 
@@ -216,7 +215,7 @@ def _entry(one: Declared, default: Any, width: int) -> Iterator[str]:
 
 
 def _values(one: Declared) -> str:
-    """What may be given: "a list of numbers, each at least 1", "'all' or 'canonical'", "a number above 0, or null"."""
+    """Possible values: "a list of numbers, each at least 1", "'all' or 'canonical'", "a number above 0, or null"."""
     if one.setting.choices:
         are_records = any(dataclasses.is_dataclass(choice) for choice in one.setting.choices)
         values = [repr(_plain(choice)) for choice in one.setting.choices if choice is not None]

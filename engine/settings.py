@@ -1,17 +1,17 @@
-"""Where things are kept and what the operator allows, read from the environment.
+"""Folders, and what the operator allows, read from the environment.
 
-    RELENS_CACHE   folder for what can be made again, as the converted model  (~/.cache/relens)
-    RELENS_DATA    folder for what cannot: trained models, uploads, the store (the cache folder)
+    RELENS_CACHE   folder for files that can be made again: converted models  (~/.cache/relens)
+    RELENS_DATA    folder for files that cannot: models, uploads, the store   (the cache folder)
     RELENS_STORE   database URL of the runs                                   (SQLite in the folder of RELENS_DATA)
     RELENS_MODELS  names and folders the dashboard may load, by comma; `*` as a wildcard
     RELENS_TEXTS   folders whose files a study of the dashboard may read, by comma    (uploads alone)
-    RELENS_HTTPS   0 forbids to ask web servers whether an address exists     (a study may be allowed to)
-    RELENS_DEVICE  cpu, cuda, cuda:1, mps; empty picks the best there is
+    RELENS_HTTPS   0: no study may ask web servers whether an address exists  (studies decide)
+    RELENS_DEVICE  cpu, cuda, cuda:1, mps; empty picks the best available
     RELENS_DTYPE   float32 or bfloat16; empty picks by device
     RELENS_QUEUE   how many runs may wait at once                             (32)
     RELENS_KEEP_DELETED  days for which a deleted run can be restored         (30)
 
-Settings are read at each call, so that a test or an operator who changes one is believed at once.
+Settings are read at each call, so a change counts at once.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def cache_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """Folder for what runs refer to and nobody could make again; created when missing."""
-    asked = os.environ.get("RELENS_DATA")
-    if not asked:
+    """Folder for files of runs that cannot be made again; created when missing."""
+    path = os.environ.get("RELENS_DATA")
+    if not path:
         return cache_folder()
-    folder = Path(asked).expanduser()
+    folder = Path(path).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -58,7 +58,7 @@ def uploads_folder() -> Path:
 
 
 def texts_folders() -> tuple[Path, ...]:
-    """The folders whose files the dashboard may read for a study: uploads, and what the operator names."""
+    """The folders whose files the dashboard may read for a study: uploads, and those of RELENS_TEXTS."""
     named = [name.strip() for name in os.environ.get("RELENS_TEXTS", "").split(",")]
     return (uploads_folder(), *(Path(name).expanduser() for name in named if name))
 
@@ -69,15 +69,15 @@ def https_allowed() -> bool:
 
 
 def device_name() -> str:
-    """The accelerator asked for, or an empty string for the best there is."""
+    """The chosen device, or an empty string for the best available."""
     return os.environ.get("RELENS_DEVICE", "").strip()
 
 
 @contextlib.contextmanager
-def device_asked_for(name: str | None) -> Iterator[None]:
-    """Within, everything that chooses a device chooses this one, as by RELENS_DEVICE; None changes nothing.
+def chosen_device(name: str | None) -> Iterator[None]:
+    """Inside, RELENS_DEVICE is this device; None changes nothing.
 
-    A study may load several models, in other threads too, and none of them is told of an option of the command line.
+    A study may load several models, also in other threads; they see the environment, not the command line's options.
     """
     before = os.environ.get("RELENS_DEVICE")
     if name:
@@ -92,7 +92,7 @@ def device_asked_for(name: str | None) -> Iterator[None]:
 
 
 def dtype_name() -> str:
-    """The number format asked for, or an empty string to choose by device."""
+    """The chosen number format, or an empty string to choose by device."""
     return os.environ.get("RELENS_DTYPE", "").strip()
 
 

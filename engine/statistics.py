@@ -4,11 +4,11 @@ A sample is drawn token by token among the legal ones, not from the model's dist
 draw carries a weight, and 1,000 draws of which 500 are about women say little by that number alone:
 
     500 draws about women, weight 0.1 each       share of women = 50 / (50 + 10) = 83 %
-    500 draws about men, weight 0.02 each        worth about 692 draws of equal weight
+    500 draws about men, weight 0.02 each        effective sample size: about 692
 
-A row (weight, count) stands for `count` draws of that weight. Intervals are made to hold rather than to be short:
-what unequal weights cost is estimated twice and the larger loss counts, and a share that was never, or always, seen
-still gets an interval.
+A row (weight, count) stands for `count` draws of that weight. Intervals are made to hold rather than to be short: the
+loss by unequal weights is estimated in two ways and the larger one counts, and a share of 0 or 1 still gets an
+interval.
 
 Sources: A. Owen, "Monte Carlo theory, methods and examples", chapter 9 (self-normalised importance sampling); L. Kish,
 "Survey Sampling" (effective sample size); E. Korn and B. Graubard, "Confidence intervals for proportions with small
@@ -37,7 +37,7 @@ Counts = Sequence[int] | npt.NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Estimate(Record):
-    """A value with its interval; effective_samples: how many draws of equal weight say as much, None where exact."""
+    """A value with its interval; effective_samples: the effective sample size, None where it is exact."""
 
     value: float
     low: float
@@ -51,14 +51,14 @@ class Estimate(Record):
 
 
 def effective_sample_size(weights: Numbers, counts: Counts) -> float:
-    """How many draws of equal weight say as much as these: (sum of w)^2 / sum of w^2, 0 without any weight."""
+    """The number of equally weighted draws with the same precision: (sum of w)^2 / sum of w^2, 0 without any weight."""
     weight, count, _ = _columns(weights, counts)
     squares = float(count @ weight**2)
     return float(count @ weight) ** 2 / squares if squares > 0.0 else 0.0
 
 
 class WeightSums(NamedTuple):
-    """Sums over draws: how many they are, of their weights, and of the squares of these."""
+    """Sums over draws: their number, their weights, and the squares of the weights."""
 
     draws: float = 0.0
     weight: float = 0.0
@@ -66,7 +66,7 @@ class WeightSums(NamedTuple):
 
 
 def share_of_sums(part: WeightSums, whole: WeightSums, level: float = 0.95) -> Estimate:
-    """The share that a part of the draws has in the weight of the whole: its probability among all matches.
+    """The share of a part of the draws in the weight of the whole: its probability among all matches.
 
     The interval is Clopper and Pearson's at the effective number of draws, the smaller one of Kish's and that of the
     linearised variance. Without any weight the share is 0, between 0 and 1.
@@ -90,11 +90,10 @@ def share_of_sums(part: WeightSums, whole: WeightSums, level: float = 0.95) -> E
 def weighted_mass(weights: Numbers, counts: Counts, draws: int, level: float = 0.95) -> Estimate:
     """The mean weight over all draws, failed ones included: the probability that the decoder's output is a match.
 
-    draws: how many there were in all; those that are in no row have failed, with weight 0. Unbiased. The interval is
-    Student's on the scale of the logarithm, where weights that differ by orders of magnitude are less askew, computed
-    as if one more draw might have had the largest weight, and at least as wide as that of a proportion of this
-    largest weight. Weights are probabilities; equal ones, as where there is but one choice to be made, are exact.
-    Raises `ValueError` without a draw.
+    draws: their number in all; those in no row have failed, with weight 0. Unbiased. The interval is Student's on the
+    scale of the logarithm, where weights of different magnitudes are less skewed, computed as if one more draw might
+    have had the largest weight, and at least as wide as that of a proportion of this largest weight. Weights are
+    probabilities; equal weights, as for a single choice, are exact. Raises `ValueError` without a draw.
     """
     if draws < 1:
         raise ValueError("A mean needs at least one draw.")
@@ -121,9 +120,9 @@ def weighted_mass(weights: Numbers, counts: Counts, draws: int, level: float = 0
 
 @dataclass(frozen=True)
 class GoodnessOfFit(Record):
-    """Pearson's chi-squared statistic, its degrees of freedom, and how likely so large a one is under the expectation.
+    """Pearson's chi-squared statistic, its degrees of freedom, and its p-value under the expectation.
 
-    Without a degree of freedom, as where a single cell is left, nothing can be said: the statistic is 0, the p-value 1.
+    Without a degree of freedom, with a single cell for instance, the statistic is 0 and the p-value 1.
     """
 
     statistic: float
@@ -134,9 +133,9 @@ class GoodnessOfFit(Record):
 def goodness_of_fit(observed: Counts, expected: Numbers) -> GoodnessOfFit:
     """Whether counts fit the expected probabilities, which need not sum to 1 exactly.
 
-    Cells that expect fewer than `FEWEST_EXPECTED` draws are pooled, the smallest first, until they expect so many. What
-    was drawn but not expected at all fits nothing: infinity, and a p-value of 0. Raises `ValueError` where the
-    two are not of one length, or nothing is expected.
+    Cells that expect fewer than `FEWEST_EXPECTED` draws are pooled, the smallest first, until they expect so many. A
+    draw of probability 0 gives infinity and a p-value of 0. Raises `ValueError` where the two have different lengths,
+    or nothing is expected.
     """
     counts, probabilities = np.asarray(observed, np.float64), np.asarray(expected, np.float64)
     if counts.shape != probabilities.shape:
@@ -156,7 +155,7 @@ def goodness_of_fit(observed: Counts, expected: Numbers) -> GoodnessOfFit:
 
 
 def _pooled(counts: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> list[tuple[float, float]]:
-    """(count, expected count) of cells that expect enough; what is left over joins the first of them."""
+    """(count, expected count) of cells that expect enough; the remainder joins the first of them."""
     cells: list[tuple[float, float]] = []
     seen = awaited = 0.0
     for place in np.argsort(expected, kind="stable").tolist():

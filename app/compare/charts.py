@@ -13,13 +13,13 @@ from app.share_charts import share_bars
 from app.tables import continuation, shown_text
 from app.text import shortened
 from engine.counted import counted
-from engine.runs.agreement import FoundString
+from engine.runs.agreement import ComparedString
 
 #: With more points, single ones cannot be seen.
 MOST_POINTS = 2_000
 
 
-def scatter(strings: Sequence[FoundString], first: int, second: int) -> Chart:
+def scatter(strings: Sequence[ComparedString], first: int, second: int) -> Chart:
     """The strings of both runs at their two log-probabilities; on the dashed line these are equal."""
     shared = [
         (one, x, y)

@@ -12,7 +12,7 @@ import pandas as pd
 from app.compare.words import letter
 from app.tables import continuation, group_column, shown_text, shown_value
 from app.text import shortened, visible
-from engine.runs.agreement import FoundString
+from engine.runs.agreement import ComparedString
 from engine.runs.comparison import ABSENT, Setting
 from engine.traversal.summaries import by_group, by_string
 
@@ -64,7 +64,9 @@ def setting_value(value: Any) -> str:
     return visible(shortened(json.dumps(value, ensure_ascii=False), _LONGEST), spaces=False)
 
 
-def strings_table(strings: Sequence[FoundString], runs: int, start: int = 0, stop: int | None = None) -> pd.DataFrame:
+def strings_table(
+    strings: Sequence[ComparedString], runs: int, start: int = 0, stop: int | None = None
+) -> pd.DataFrame:
     """One line a string, with its rank and its probabilities in each run; missing where a run does not have it.
 
     start, stop: a range of the strings; the columns are those of the whole table.
@@ -128,7 +130,7 @@ def _outcomes(rows: Rows, draws: int | None, names: Sequence[str]) -> list[tuple
     ]
 
 
-def _text(one: FoundString) -> str:
+def _text(one: ComparedString) -> str:
     return shown_text(continuation({"text": one.text, "prefix_text": one.prefix_text}))
 
 

@@ -1,9 +1,9 @@
-"""What the command line prints for people: a line a match, a table of shares, and a sentence at the end.
+"""Printed lines for people: one line a match, a table of shares, a summary at the end.
 
      P(pattern)     log P   decoder   prefix|pattern   (~ not the canonical encoding)
          0.0312    -3.466    -2.197   The |dig  {animal=dog}  (substitution at 5: 'o' -> 'i')
 
-What a model writes may hold anything, so everything goes through `printable`.
+A model may write any character, so all text goes through `printable`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with what a terminal would obey instead of show written as an escape."""
+    """`text` on one line; control characters, which a terminal would obey, as escapes."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def heading(traversal: Traversal) -> str:
-    """What the columns of `match_line` are."""
+    """The names of the columns of `match_line`."""
     drawn = f"{'draws':>6} {'weight':>9} " if isinstance(traversal, Sampling) else ""
     return f"{drawn}{'P(pattern)':>10} {'log P':>9} {'decoder':>9}   prefix|pattern   (~ not the canonical encoding)"
 
@@ -35,8 +35,8 @@ def heading(traversal: Traversal) -> str:
 def match_line(match: Match, traversal: Traversal) -> str:
     """One match: probability of the pattern given the prefix, its log, the log under the decoding rule, the string.
 
-    Of a sample, before these how often it was drawn and the weight of each draw. Then the named groups and the edits,
-    where there are any; a group that could not be told is a question mark.
+    A line of a sample begins with the number of draws and the weight of each. Named groups and edits come last; a group
+    of unknown value is a question mark.
     """
     drawn = f"{match.count:>6} {match.weight:>9.3g} " if isinstance(traversal, Sampling) else ""
     mark = " " if match.is_canonical else "~"
@@ -58,30 +58,30 @@ def _value(value: str | None) -> str:
 
 
 def share_lines(shares: Shares) -> list[str]:
-    """The table of shares, with its heading; no lines where none were asked for."""
+    """The table of shares with its heading; no lines without --by."""
     if not shares.by:
         return []
     given = f"   given {', '.join(shares.given)}" if shares.given else ""
     interval = f" {'low':>9} {'high':>9} {'draws':>6}" if shares.draws is not None else ""
     lines = [f"{'share':>10}{interval}   {', '.join(shares.by)}{given}"]
     for result in shares.results:
-        sure = (
+        bounds = (
             f" {_figure(result.low):>9} {_figure(result.high):>9} {result.count:>6}" if shares.draws is not None else ""
         )
-        lines.append(f"{result.share:>10.3g}{sure}   {_name_of(result)}")
+        lines.append(f"{result.share:>10.3g}{bounds}   {_name_of(result)}")
     return lines
 
 
 def summary(progress: Progress, traversal: Traversal, shares: Shares | None = None) -> str:
-    """What the search did and found as a whole, in a few sentences."""
-    found = f"{progress.matches} matches"
+    """Matches, work, end and mass of the search in a few sentences."""
+    matches = f"{progress.matches} matches"
     if isinstance(traversal, Sampling):
         failed = f" ({progress.failed} failed)" if progress.failed else ""
-        found = f"{progress.samples} of {traversal.count} draws{failed}, {progress.matches} of them distinct,"
+        matches = f"{progress.samples} of {traversal.count} draws{failed}, {progress.matches} of them distinct,"
     elif isinstance(traversal, Distribution) and progress.prefixes > 1:
-        found = f"{progress.matches} matches after {progress.prefixes} prefix strings"
+        matches = f"{progress.matches} matches after {progress.prefixes} prefix strings"
     work = (
-        f"{found} in {progress.seconds_total:.1f} s ({progress.seconds_model:.1f} s in the model,"
+        f"{matches} in {progress.seconds_total:.1f} s ({progress.seconds_model:.1f} s in the model,"
         f" {progress.forwards} forwards, {progress.tokens_computed} tokens); {_ENDS.get(progress.ended, 'unfinished')}."
     )
     return " ".join([work, *_mass(progress, traversal, shares), *_composition(shares)])
@@ -89,17 +89,17 @@ def summary(progress: Progress, traversal: Traversal, shares: Shares | None = No
 
 _ENDS = {
     "exhausted": "the language is exhausted",
-    "matches": "the number of matches asked for is reached",
+    "matches": "the requested number of matches is reached",
     "expansions": "the limit of expansions is reached",
     "seconds": "the time limit is reached",
     "stopped": "stopped",
-    "tolerance": "what is still open is within the tolerance",
-    "drawn": "all is drawn",
+    "tolerance": "the unexplored mass is within the tolerance",
+    "drawn": "all draws are made",
 }
 
 
 def _mass(progress: Progress, traversal: Traversal, shares: Shares | None) -> list[str]:
-    """How probable a match is at all: bounds, or of a sample an estimate."""
+    """The probability of a match: bounds, or for a sample an estimate."""
     event = "The prefix and then a match comes" if progress.mass_is_joint else "The output begins with a match"
     if isinstance(traversal, Sampling):
         mass = shares.mass if shares is not None else None
@@ -114,7 +114,7 @@ def _composition(shares: Shares | None) -> list[str]:
         sentences.append(f"The effective sample size is {shares.effective_samples:.0f}.")
     if shares is not None and shares.noncanonical.value > 0.0:
         share = _estimate(shares.noncanonical)
-        sentences.append(f"Other token sequences than the tokenizer's own make up {share} of what was found.")
+        sentences.append(f"Non-canonical encodings make up {share} of the matches.")
     return sentences
 
 
@@ -125,13 +125,13 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def _figure(value: float) -> str:
-    # The smallest float there is stands for a bound that is merely not 0.
+    # The smallest float stands for a bound just above 0.
     return "0" if value < 1e-300 else f"{value:.3g}"
 
 
 def _name_of(result: StringResult | GroupResult) -> str:
-    """The string with its prefix apart, or the values of the groups."""
-    # Imported here, where it is loaded already: with scipy in it, it would hold up every refusal by half a second.
+    """The string, split after its prefix, or the values of the groups."""
+    # Imported late: it loads scipy, and every refused query would wait half a second for that.
     from engine.traversal.summaries import StringResult
 
     if isinstance(result, StringResult):

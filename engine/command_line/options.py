@@ -1,9 +1,9 @@
-"""The records that the options of the command line describe.
+"""Query, traversal and limits from the options of the command line.
 
     "cat" --prefix "The " --edits 1 --traversal sampling --samples 500
         -> Query("cat", prefix="The ", edits=Edits(1)), Sampling(count=500), Limits()
 
-Options that mean nothing together, such as a seed and no sample, are refused with one sentence.
+Options without meaning together, such as a seed without a sample, are refused with one sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.errors import QueryError
 from engine.language.groups import GroupReader
 from engine.query import Boundary, Decoding, Edits, Encoding, Exclude, Limits, Query, Traversal
 
-#: The field of a traversal that an option sets, where they are called differently.
+#: Options that have another name than their field of the traversal.
 _FIELDS = {"samples": "count"}
 _OPTIONS_OF_TRAVERSALS = {
     "shortest-path": ("rank",),
@@ -56,7 +56,7 @@ def query_of(options: argparse.Namespace) -> Query:
 def _edits_of(options: argparse.Namespace) -> Edits:
     given = _given(options, _OPTIONS_OF_EDITS)
     if given and not options.edits:
-        raise QueryError(f"{_written(next(iter(given)))} says what edits are like, so it needs --edits 1 or --edits 2.")
+        raise QueryError(f"{_written(next(iter(given)))} describes the edits, so it needs --edits 1 or --edits 2.")
     return Edits(options.edits, **{name.removeprefix("edit_"): value for name, value in given.items()})
 
 
@@ -80,16 +80,16 @@ def traversal_of(options: argparse.Namespace) -> Traversal:
         if traversal != options.traversal:
             for name in _given(options, names):
                 raise QueryError(
-                    f"{_written(name)} goes with --traversal {traversal}, and this one is {options.traversal}."
+                    f"{_written(name)} goes with --traversal {traversal}; this traversal is {options.traversal}."
                 )
     if options.given and not options.by:
-        raise QueryError("--given says among which matches --by takes shares, so it needs a --by.")
+        raise QueryError("--given makes the shares of --by conditional, so it needs a --by.")
     if options.by and options.traversal == "shortest-path":
         raise QueryError(
             "--by sums up a sample or a distribution: add --traversal sampling or --traversal distribution."
         )
     if STRING in options.by and (len(options.by) > 1 or options.given):
-        raise QueryError(f"--by {STRING} tells whole strings apart already, so it goes without groups.")
+        raise QueryError(f"--by {STRING} counts whole strings, so it goes without groups.")
     given = _given(options, _OPTIONS_OF_TRAVERSALS[options.traversal])
     return TRAVERSALS[options.traversal](**{_FIELDS.get(name, name): value for name, value in given.items()})
 
@@ -98,10 +98,10 @@ def limits_of(options: argparse.Namespace) -> Limits:
     """The limits that the options describe. Raises `QueryError`."""
     if options.traversal == "sampling" and options.matches is not None:
         raise QueryError(
-            "A sample ends when all is drawn: give the number of draws with --samples, not with --matches."
+            "A sample ends after its last draw: give the number of draws with --samples, not with --matches."
         )
     if options.traversal != "distribution" and options.prefixes is not None:
-        raise QueryError(f"--prefixes goes with --traversal distribution, and this one is {options.traversal}.")
+        raise QueryError(f"--prefixes goes with --traversal distribution; this traversal is {options.traversal}.")
     matches = options.matches
     if matches is None:
         matches = BEST_MATCHES if options.traversal == "shortest-path" else math.inf
@@ -115,12 +115,12 @@ def limits_of(options: argparse.Namespace) -> Limits:
 
 def check_groups(options: argparse.Namespace, query: Query, limits: Limits) -> None:
     """Raise `QueryError` for a group of --by or --given that the query does not have."""
-    wanted = [name for name in (*options.by, *options.given) if name != STRING]
-    names = GroupReader(query.prefix, query.pattern, limits).names if wanted else ()
-    for name in wanted:
+    groups = [name for name in (*options.by, *options.given) if name != STRING]
+    names = GroupReader(query.prefix, query.pattern, limits).names if groups else ()
+    for name in groups:
         if name not in names:
-            there = f"its named groups are {', '.join(names)}" if names else "it has no named groups, (?P<name>...)"
-            raise QueryError(f"The query has no group called {name!r}; {there}.")
+            known = f"its named groups are {', '.join(names)}" if names else "it has no named groups, (?P<name>...)"
+            raise QueryError(f"The query has no group called {name!r}; {known}.")
 
 
 def _unlimited(value: float) -> Any:

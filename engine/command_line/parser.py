@@ -1,22 +1,21 @@
-"""The options of the command line, each as its setting is declared; what they mean together is in `options`.
+"""The options of the command line, read off the declared settings; `options` makes records of them.
 
-An option that describes something which was not asked for, such as the seed of a distribution, would be a mistake that
-goes unnoticed. So such options are None until they are given, and their defaults are only written in the help.
+An option of another traversal, such as the seed of a distribution, is a mistake and is refused. So these options are
+None until they are given, and their defaults stand only in the help.
 """
 
 from __future__ import annotations
 
 import argparse
-import enum
 import math
 from collections.abc import Callable
 from typing import Any, get_args
 
 from engine.query import Decoding, Distribution, Edits, Exclude, Limits, Query, Sampling, ShortestPath, Traversal
-from engine.record import Record
+from engine.record import Record, plain
 from engine.setting import declared, plain_help
 
-#: How many matches a best-first search prints, unless it is told.
+#: Matches that a best-first search prints without --matches.
 BEST_MATCHES = 10
 
 #: The value of --by for whole strings; any other is the name of a group.
@@ -28,26 +27,26 @@ TRAVERSALS: dict[str, type[ShortestPath] | type[Sampling] | type[Distribution]] 
 
 
 def argument_parser() -> argparse.ArgumentParser:
-    """The options, each named as the field of the query, the traversal or the limits that it sets."""
+    """The options, named as the fields of query, traversal and limits."""
     parser = argparse.ArgumentParser(
         prog="python -m engine",
         description="Ask a language model which strings of a regular expression it would write: the likeliest, best"
         " first; a sample of them; or how probable each is.",
         epilog="Exit status: 0 when the search ended by itself or at a limit, 1 for a failure,"
         " 2 for a query that has no meaning, 130 when interrupted.",
-        # An abbreviation that is understood today would mean another option tomorrow.
+        # An abbreviation that works today could mean another option tomorrow.
         allow_abbrev=False,
     )
     parser.add_argument("pattern", help="regular expression of what the model may write, in Python's syntax")
-    parser.add_argument("--prefix", default="", help="regular expression of what is given before it")
+    parser.add_argument("--prefix", default="", help="regular expression of the text before it, which is given")
     parser.add_argument("--model", default="smollm2-135m", help="name of a model, or its folder (%(default)s)")
     _add_encoding(parser.add_argument_group("how strings are encoded"))
     _add_edits(parser.add_argument_group("edits"))
-    _add_exclusion(parser.add_argument_group("strings that are taken out of the pattern"))
+    _add_exclusion(parser.add_argument_group("excluded strings"))
     _add_decoding(parser.add_argument_group("decoding"))
-    _add_traversal(parser.add_argument_group("what is looked for"))
+    _add_traversal(parser.add_argument_group("traversal"))
     _add_limits(parser.add_argument_group("limits"))
-    parser.add_argument("--device", help="cpu, cuda, cuda:1 or mps (the best there is)")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 or mps (the best available)")
     parser.add_argument("--dtype", help="float32 or bfloat16 (by device)")
     parser.add_argument(
         "--json", action="store_true", help="one JSON object a line, then the summary of a sample, then the progress"
@@ -79,7 +78,7 @@ def _add_exclusion(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="WORD",
-        help="strings that are this word and blanks and punctuation around it, in upper or lower case (repeatable)",
+        help="this word in upper or lower case, with any blanks and punctuation around it (repeatable)",
     )
     group.add_argument("--exclude-words-file", metavar="FILE", help="the same for each line of a UTF-8 file")
     _setting(group, "--exclude-stop-words", Exclude, "stop_words")
@@ -109,7 +108,7 @@ def _add_traversal(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="GROUP",
-        help=f"print the shares of the values of a named group, or of each {STRING} (repeatable)",
+        help=f"print the share of each value of a named group, or of each {STRING} (repeatable)",
     )
     group.add_argument(
         "--given",
@@ -130,14 +129,14 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
 def _setting(
     group: argparse._ArgumentGroup, option: str, record: type[Record], field: str, *, shown: str = "", **more: Any
 ) -> None:
-    """An option as the setting is declared. default: another one than the setting's; shown: how the help tells it."""
+    """An option read off a declared setting. default: in place of the setting's; shown: the default in the help."""
     one = declared(record, field)
-    default = _plain(one.default)
+    default = plain(one.default)
     more = {"default": default, **more}
     shown = shown or ("yes" if default is True else "no" if default is False else _text(default))
     more["help"] = f"{plain_help(one.setting)} ({shown})".replace("%", "%%")
     if one.setting.choices and one.type is not bool:
-        more["choices"] = [_plain(choice) for choice in one.setting.choices]
+        more["choices"] = [plain(choice) for choice in one.setting.choices]
     elif one.type is bool:
         is_switch = more["default"] is False
         more["action"] = "store_true" if is_switch else argparse.BooleanOptionalAction
@@ -149,10 +148,6 @@ def _setting(
     group.add_argument(option, **more)
 
 
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, enum.Enum) else value
-
-
 def _text(default: Any) -> str:
     if default in (None, ""):
         return "none"
@@ -160,10 +155,10 @@ def _text(default: Any) -> str:
 
 
 def _limit(kind: type[int] | type[float]) -> Callable[[str], float]:
-    """The type of a number that may also be "none", which is infinite here: None is an option that was not given."""
+    """The type of a number that may also be "none", here infinity: None stands for an option that is not given."""
 
     def parse(text: str) -> float:
         return math.inf if text == "none" else kind(text)
 
-    parse.__name__ = kind.__name__  # argparse names the type in its complaint
+    parse.__name__ = kind.__name__  # argparse puts the type's name into its error
     return parse

@@ -1,6 +1,6 @@
 """The store of runs from a terminal.
 
-    python -m engine runs list [words ...]           the newest runs, or those that are found by these words
+    python -m engine runs list [words ...]           the newest runs, or those with all these words
     python -m engine runs export 3f2a91 run.relens   a run as one file; the first letters of its id are enough
     python -m engine runs import run.relens          a file of another installation, into this store
 
@@ -34,7 +34,7 @@ def runs_parser() -> argparse.ArgumentParser:
     store.add_argument("--store", help="database URL of the runs (RELENS_STORE)")
     actions = parser.add_subparsers(dest="action", required=True)
     listing = actions.add_parser("list", parents=[store], help="the newest runs, one a line")
-    listing.add_argument("words", nargs="*", help="only runs with all these words in their name, note or question")
+    listing.add_argument("words", nargs="*", help="only runs with all these words in their name, note or query")
     listing.add_argument("--limit", type=int, default=_LISTED, help="how many at most (%(default)s)")
     exporting = actions.add_parser("export", parents=[store], help="write a run into a file")
     exporting.add_argument("run", help="the id of the run, or its first letters")
@@ -45,7 +45,7 @@ def runs_parser() -> argparse.ArgumentParser:
 
 
 def runs_main(arguments: Sequence[str]) -> int:
-    """Run the command; 0 when done, 1 for a failure, 2 for what has no meaning."""
+    """Run the command; 0 when done, 1 for a failure, 2 for arguments without meaning."""
     options = runs_parser().parse_args(arguments)
     try:
         store = Store(options.store)
@@ -67,24 +67,22 @@ def runs_main(arguments: Sequence[str]) -> int:
 
 
 def run_line(run: RunRecord) -> str:
-    """A run in one line: id, when, status, kind, rows, model, and its name or what was asked."""
+    """A run in one line: id, date, status, kind, rows, model, and its name or query."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
     query = run.specification.get("query", {})
-    asked = f"{query.get('prefix', '')}|{query.get('pattern', '')}" if query else run.variety
-    told = printable(run.name or asked)
-    return f"{run.id}  {when}  {run.status:11}  {run.variety or run.kind:13}  {run.row_count:>7}  {run.model}  {told}"
+    query_text = f"{query.get('prefix', '')}|{query.get('pattern', '')}" if query else run.variety
+    label = printable(run.name or query_text)
+    return f"{run.id}  {when}  {run.status:11}  {run.variety or run.kind:13}  {run.row_count:>7}  {run.model}  {label}"
 
 
 def _named(store: Store, beginning: str) -> RunRecord:
     run = store.get(beginning)
     if run is not None:
         return run
-    found = store.beginning_with(beginning)
-    if len(found) != 1:
-        raise QueryError(
-            f"There {'is no run' if not found else 'are several runs'} whose id begins with {beginning!r}."
-        )
-    return found[0]
+    runs = store.beginning_with(beginning)
+    if len(runs) != 1:
+        raise QueryError(f"There {'is no run' if not runs else 'are several runs'} whose id begins with {beginning!r}.")
+    return runs[0]
 
 
 def _read(path: Path) -> bytes:

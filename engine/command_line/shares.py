@@ -1,4 +1,4 @@
-"""The summary of a sample or a distribution: shares of strings or groups, with their intervals.
+"""The shares of strings or groups in a sample or a distribution, with their intervals.
 
 --by outcome --given subject
     of the matches with subject=man, 0.31 (0.28 to 0.34) have outcome=art, 0.22 (0.20 to 0.25) science, ...
@@ -22,10 +22,10 @@ from engine.traversal.summaries import GroupResult, StringResult, by_group, by_s
 class Shares(Record):
     """A summary of the matches.
 
-    by: the named groups of the shares, or `STRING` alone; given: the groups that shares are conditional on. results:
-    the shares, () without `by`; the largest first, those given the same values together. noncanonical: the share of the
-    mass in other token sequences than the tokenizer's own. Of a sample, else None: draws, failed ones included; the
-    effective sample size; mass, the probability that the decoder's output begins with a match.
+    by: the named groups, or `STRING` alone; given: the groups among them that the shares are conditional on. results:
+    the shares, () without `by`; largest first, equal values of `given` together. noncanonical: the share of the mass in
+    non-canonical encodings. Only for a sample, else None: draws, failed ones included; effective_samples, the effective
+    sample size; mass, the probability that the decoder's output begins with a match.
     """
 
     by: tuple[str, ...]
@@ -46,7 +46,7 @@ def shares_of(
 ) -> Shares:
     """The summary of the rows (`Match` as JSON) of a sample or a distribution."""
     draws = progress.samples if isinstance(traversal, Sampling) else None
-    # The groups of the condition are among those of the shares.
+    # The groups of `given` are among those of `by`.
     names = tuple(dict.fromkeys((*given, *by))) if by else ()
     results: tuple[StringResult, ...] | tuple[GroupResult, ...] = ()
     if STRING in by:
@@ -62,7 +62,7 @@ def shares_of(
 
 
 def _together(results: Sequence[GroupResult], given: Sequence[str]) -> tuple[GroupResult, ...]:
-    """The results, those with the same values of `given` one after the other, where the first of them stands."""
+    """The results with equal values of `given` side by side, each part at the place of its first."""
     parts: dict[tuple[str | None, ...], list[GroupResult]] = {}
     for result in results:
         parts.setdefault(tuple(result.values[name] for name in given), []).append(result)

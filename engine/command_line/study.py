@@ -1,16 +1,16 @@
 """A study from a terminal.
 
-    python -m engine study                                  which there are, and their presets
+    python -m engine study                                  the studies and their presets
     python -m engine study cloze --set 'variants=["words"]' --output cloze.jsonl
 
-Rows are written one JSON object a line, as they are found. With --output they go to a file, whose first line tells the
-settings, and the fingerprint of the model:
+Each row is one line of JSON, written as soon as it is there. With --output the rows go to a file; its first line holds
+the settings and the fingerprint of the model:
 
     {"unit": "", "row": "settings", "study": {"kind": "cloze", ...}, "model": "smollm2-135m", "fingerprint": "..."}
 
-Where the file is there already, from a run that was cut short, the units that it tells to be done are not done again;
-where its settings are others, or the model of that name is another one by now, nothing is done. In the end the verdict
-is printed: to standard output, or to standard error where the rows are there.
+If the file exists, from a run that was cut short, its finished units are not done again. If its settings differ, or the
+model of that name has changed, nothing is done. The verdict comes last: to standard output, or to standard error if the
+rows go to standard output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from engine.errors import QueryError, RelensError, StoreError
 from engine.language.isolation import isolated_compiler
 from engine.setting import described
-from engine.settings import device_asked_for
+from engine.settings import chosen_device
 from engine.studies.catalogue import STUDIES, presets, study_class
 from engine.studies.resumed import check_same_model
 from engine.studies.rows import ROW, UNIT, Row, done_units
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from engine.models.language_model import LanguageModel
 
 
-#: The language model that is asked where none is named.
+#: The language model without --model.
 DEFAULT_MODEL = "smollm2-135m"
 
-#: What the first row of a file tells, and where in it the model's fingerprint is.
+#: The name of the first row of a file, and its field with the model's fingerprint.
 SETTINGS, FINGERPRINT = "settings", "fingerprint"
 
 
 def study_parser(name: str = "") -> argparse.ArgumentParser:
-    """The options of `python -m engine study`; their help describes the settings of the study with this name."""
+    """The options of `python -m engine study`; the help describes the settings of the named study."""
     parser = argparse.ArgumentParser(
         prog="python -m engine study",
         description="Carry out a study of a language model. Without a name: list the studies.",
@@ -61,11 +61,11 @@ def study_parser(name: str = "") -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FIELD=JSON",
-        help="a setting of the study, such as 'seed=3'; what is no JSON is taken as text (repeatable)",
+        help="a setting of the study, such as 'seed=3'; a value that is not JSON is taken as text (repeatable)",
     )
     parser.add_argument("--model", help=f"name of a language model, or its folder ({DEFAULT_MODEL})")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rows to FILE; go on where it left off")
-    parser.add_argument("--device", help="cpu, cuda, cuda:1 or mps (the best there is)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rows to FILE; continue where it ends")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 or mps (the best available)")
     parser.add_argument("--dtype", help="of the language model, float32 or bfloat16 (by device)")
     return parser
 
@@ -109,25 +109,27 @@ def study_main(arguments: Sequence[str]) -> int:
         study = study_of(options)
         study.units()
         _check_model_options(study, options)
-        asked = _settings_row(study, options)
-        told = [] if options.output is None else _read(options.output)
-        rows = _rows_of(asked, told, options.output)
-        with device_asked_for(options.device):
+        settings_row = _settings_row(study, options)
+        stored_rows = [] if options.output is None else _read(options.output)
+        rows = _rows_of(settings_row, stored_rows, options.output)
+        with chosen_device(options.device):
             model = _model(study, options)
-            _check_resumed(study, told, model)
+            _check_resumed(study, stored_rows, model)
             compiler = isolated_compiler(pool_size=1)
             try:
                 run = StudyRun(study, StudyContext(cast("LanguageModel", model), compiler), done_units(rows))
                 with _opened(options.output) as sink:
-                    if options.output is not None and not told:
-                        _write([asked if model is None else {**asked, FINGERPRINT: model.fingerprint}], sink)
-                    _see_through(run, rows, sink)
+                    if options.output is not None and not stored_rows:
+                        _write(
+                            [settings_row if model is None else {**settings_row, FINGERPRINT: model.fingerprint}], sink
+                        )
+                    _finish(run, rows, sink)
             finally:
                 compiler.close()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader has seen enough, as in `| head`; nothing is to be written on the way out either.
+        # The reader is gone, as in `| head`; writing anything at exit would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except RelensError as error:
@@ -139,18 +141,18 @@ def study_main(arguments: Sequence[str]) -> int:
 
 
 def _check_model_options(study: Study, options: argparse.Namespace) -> None:
-    """Raise `QueryError` for options about a language model, of a study that asks none: they would change nothing."""
+    """Raise `QueryError` for options of a language model where the study uses none: they would change nothing."""
     given = [name for name in ("model", "dtype") if getattr(options, name) is not None]
     if study.needs_model or not given:
         return
     named = {item.name for item in dataclasses.fields(study)}  # type: ignore[arg-type]
     field = next((name for name in ("model", "name") if name in named), None)
     how = f"; its dialogue model is named by --set {field}=NAME" if field else ""
-    raise QueryError(f"The study {study.kind!r} asks no language model, so --{given[0]} means nothing to it{how}.")
+    raise QueryError(f"The study {study.kind!r} uses no language model, so --{given[0]} has no effect{how}.")
 
 
 def _model(study: Study, options: argparse.Namespace) -> LanguageModel | None:
-    """The language model to be asked; None for a study that asks none."""
+    """The language model; None for a study without one."""
     if not study.needs_model:
         return None
     from engine.models.loading import load_model
@@ -158,21 +160,22 @@ def _model(study: Study, options: argparse.Namespace) -> LanguageModel | None:
     return load_model(options.model or DEFAULT_MODEL, device=options.device, dtype=options.dtype)
 
 
-def _check_resumed(study: Study, told: Sequence[Row], model: LanguageModel | None) -> None:
-    """Raise `ModelError` where units of a file are done by a model that is not the one of that name any more."""
-    if not done_units(told):
+def _check_resumed(study: Study, stored_rows: Sequence[Row], model: LanguageModel | None) -> None:
+    """Raise `ModelError` where the model of that name has changed since the finished units of a file."""
+    if not done_units(stored_rows):
         return
     if model is not None:
-        check_same_model(model.name, [told[0].get(FINGERPRINT)], model.fingerprint)
-    study.check_resumed(told)
+        check_same_model(model.name, [stored_rows[0].get(FINGERPRINT)], model.fingerprint)
+    study.check_resumed(stored_rows)
 
 
-def _see_through(run: StudyRun, rows: list[Row], sink: IO[str]) -> None:
+def _finish(run: StudyRun, rows: list[Row], sink: IO[str]) -> None:
+    """Carry out the study to its end; its rows go into `rows` and to the sink."""
     unit = ""
     while not run.finished:
-        found = run.poll(0.5)
-        rows += found
-        _write(found, sink)
+        new_rows = run.poll(0.5)
+        rows += new_rows
+        _write(new_rows, sink)
         progress = run.progress
         if progress.unit and progress.unit != unit:
             unit = progress.unit
@@ -207,16 +210,16 @@ def _settings_row(study: Study, options: argparse.Namespace) -> Row:
     return cast("Row", json.loads(json.dumps(row)))
 
 
-def _rows_of(asked: Row, rows: list[Row], path: Path | None) -> list[Row]:
-    """The rows of a file, without that of its settings. Raises `QueryError` where these are others."""
-    if not rows or rows[0].get(ROW) != SETTINGS:  # of a time when files had none
+def _rows_of(settings_row: Row, rows: list[Row], path: Path | None) -> list[Row]:
+    """The rows of a file without its settings row. Raises `QueryError` where its settings differ."""
+    if not rows or rows[0].get(ROW) != SETTINGS:  # older files have no settings row
         return rows
-    told, now = _settings(rows[0]), _settings(asked)
-    others = [name for name in {**told, **now} if told.get(name) != now.get(name)]
-    if others:
-        before, here = (_briefly(settings.get(others[0])) for settings in (told, now))
+    stored, current = _settings(rows[0]), _settings(settings_row)
+    changed = [name for name in {**stored, **current} if stored.get(name) != current.get(name)]
+    if changed:
+        there, here = (_briefly(settings.get(changed[0])) for settings in (stored, current))
         raise QueryError(
-            f"The file {path} holds rows of other settings: {others[0]} is {before} there, and {here} here."
+            f"The file {path} holds rows of other settings: {changed[0]} is {there} there, and {here} here."
             " Name another file."
         )
     return rows[1:]
@@ -233,9 +236,9 @@ def _briefly(value: object, most: int = 60) -> str:
 
 
 def _read(path: Path) -> list[Row]:
-    """The rows of a file, none where there is no file; a line that was cut short is taken off its end."""
+    """The rows of a file, none without a file; an unfinished last line is cut off the file."""
     try:
-        # A device or a pipe is written to, and not read first: some of them never end.
+        # A device or a pipe is not read first: some never end.
         data = path.read_bytes() if path.is_file() or path.is_dir() else b""
         whole = data[: data.rfind(b"\n") + 1]
         rows = [_row(line, number, path) for number, line in enumerate(whole.splitlines(), 1)]
@@ -271,5 +274,5 @@ def _opened(path: Path | None) -> Iterator[IO[str]]:
     try:
         yield file
     finally:
-        with contextlib.suppress(OSError):  # of what could not be written, which has been said
+        with contextlib.suppress(OSError):  # a failed write has been reported already
             file.close()

@@ -2,7 +2,7 @@
 
 It uses `engine.query` and pynini, and knows neither tokens nor models.
 
-The names below are loaded when first asked for, because compiling needs pynini and most processes never compile.
+The names below are loaded when first used, because compiling needs pynini and most processes never compile.
 """
 
 from __future__ import annotations

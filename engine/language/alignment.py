@@ -42,15 +42,15 @@ def align(source: str, target: str, distance: int, rules: EditRules) -> list[Ste
     """The canonical edits from `source` to `target` in the order of their places; None if more than `distance`."""
     begin = _common_length(source, target)
     end = _common_length(source[begin:][::-1], target[begin:][::-1])
-    middle, wanted = source[begin : len(source) - end], target[begin : len(target) - end]
-    costs = _costs(middle, wanted, distance, rules)
-    if (len(middle), len(wanted)) not in costs:
+    middle, written = source[begin : len(source) - end], target[begin : len(target) - end]
+    costs = _costs(middle, written, distance, rules)
+    if (len(middle), len(written)) not in costs:
         return None
     steps = []
-    row, column = len(middle), len(wanted)
+    row, column = len(middle), len(written)
     while row or column:
         cost = costs[row, column]
-        operation = _last_operation(middle, wanted, row, column, costs, rules)
+        operation = _last_operation(middle, written, row, column, costs, rules)
         row -= operation != "insertion"
         column -= operation != "deletion"
         if operation is not None:

@@ -42,18 +42,18 @@ class CharacterSteps:
 
     def destinations(self, state: int) -> frozenset[int]:
         """The states that lie any one character on."""
-        found = self._destinations.get(state)
-        if found is None:
+        states = self._destinations.get(state)
+        if states is None:
             row = self.automaton.transitions[state]
-            found = frozenset(
+            states = frozenset(
                 destination
                 for first, last, following in _LEADS
                 for middle in np.unique(row[first : last + 1]).tolist()
                 if middle >= 0
                 for destination in self._completed(middle, following)
             )
-            self._destinations[state] = found
-        return found
+            self._destinations[state] = states
+        return states
 
     def characters(self, state: int, targets: frozenset[int]) -> Iterator[bytes]:
         """The characters that lead from `state` to any of `targets`, in UTF-8 and in the order of their bytes."""
@@ -82,17 +82,17 @@ class CharacterSteps:
         if not following:
             return frozenset((middle,))
         key = middle, following
-        found = self._completions.get(key)
-        if found is None:
+        states = self._completions.get(key)
+        if states is None:
             row = self.automaton.transitions[middle, _FIRST_CONTINUATION : _LAST_CONTINUATION + 1]
-            found = frozenset(
+            states = frozenset(
                 destination
                 for further in np.unique(row).tolist()
                 if further >= 0
                 for destination in self._completed(further, following - 1)
             )
-            self._completions[key] = found
-        return found
+            self._completions[key] = states
+        return states
 
     def _row(self, state: int) -> list[int]:
         """The row of a state as a list, which answers ten times faster than the array."""

@@ -64,7 +64,7 @@ def category_ranges(category: str, ascii_only: bool) -> Ranges:
     if category[1].isupper():
         return complement(category_ranges(category.lower(), ascii_only))
     runs = re.compile(category + "+", re.ASCII if ascii_only else 0)
-    return tuple((found.start(), found.end() - 1) for found in runs.finditer(_every_character()))
+    return tuple((run.start(), run.end() - 1) for run in runs.finditer(_every_character()))
 
 
 @lru_cache(maxsize=4096)
@@ -78,7 +78,9 @@ def atom_ranges(atom: str, flags: int) -> Ranges:
     if not flags & re.IGNORECASE:
         return plain
     matched = re.compile(atom, flags & ~re.VERBOSE).findall(_cased_characters())
-    return normalise([*_intersect(plain, _caseless_ranges()), *((ord(found), ord(found)) for found in matched)])
+    return normalise(
+        [*_intersect(plain, _caseless_ranges()), *((ord(character), ord(character)) for character in matched)]
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -1,11 +1,11 @@
-"""A child process as its parent sees it: two pipes that are waited for with patience, and a way to end it.
+"""A child process as its parent sees it: two pipes with deadlines, and a way to end it.
 
-The pipes do not block, so that a call is over when its patience is, whatever the child does: `send` and `receive` wait
-for the pipe at most until a deadline, and look several times a second whether somebody wants the wait to end.
-`receive` also finds out how a child ended that ended too soon.
+The pipes do not block, so no call outlasts its deadline, whatever the child does: `send` and `receive` wait for the
+pipe until a deadline at most, and check several times a second for a stop. `receive` also reports how a child ended
+that ended too soon.
 
-Every child is known here from its start to its end. So whoever ends the program can end them all, busy or not
-(`kill_children`), which the interpreter's own exit does too.
+Every child is registered here from its start to its end. So all children of a program can be ended together, busy or
+not (`kill_children`); the interpreter's own exit does it too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.language import frames
 _ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120.0
 _ERROR_TAIL = 4000
-#: How often one who waits for a child asks whether to stop waiting.
+#: How often a wait for a child checks for a stop.
 _LOOK_SECONDS = 0.05
 # OpenFst does not catch C++'s complaint about memory, nor does the C library's loader live through its own.
 _OUT_OF_MEMORY = ("bad_alloc", "MemoryError", "annot allocate memory", "failed to map segment")
@@ -47,7 +47,7 @@ class ChildEndedError(Exception):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long somebody waits for a child: until a time of `time.monotonic`, or until `stop` says so."""
+    """How long to wait for a child: until a time of `time.monotonic`, or until `stop` returns True."""
 
     until: float
     stop: Callable[[], bool] | None = None
@@ -133,7 +133,7 @@ class Child:
         return frames.unpack(self._read(header, patience), self._read(body, patience))
 
     def signal_end(self) -> None:
-        """End the child and whatever it may have started. Safe in any thread: who waits for it finds that it ended."""
+        """End the child and all that it started. Safe in any thread: a waiting call learns that it ended."""
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)

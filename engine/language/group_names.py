@@ -2,18 +2,18 @@ r"""The names of the groups of an expression, read off its text without a parser
 
     The (?P<subject>man|woman) was [(?P<no>] \(?P<no> (?#(?P<no>) (?P<verb>\w+)      subject, verb
 
-A page that shows how to repeat a query needs no more than this, and must not work at an expression that somebody made
-to be hard (`syntax.py` is for other processes). What is skipped is what cannot have a group in it: an escaped
-character, a class, a comment; and where blanks do not count, a line from # on. Each is read once, so the time is linear
-in the text. Of an expression that is well formed these are the names that `GroupReader` has; of another one they
-are some names, and that it is wrong is said elsewhere.
+A page that shows how to repeat a query needs only this, and must not spend time on a hostile expression (`syntax.py` is
+for other processes). Parts that cannot have a group in them are skipped: an escaped character, a class, a comment; and
+where blanks do not count, a line from # on. Each is read once, so the time is linear in the text. For a well-formed
+expression these are the names of `GroupReader`; for another one they are some names, and its error is reported
+elsewhere.
 """
 
 from __future__ import annotations
 
 import re
 
-#: What is read as one, the longest first; each ends where the text ends, if not before.
+#: The pieces of a text, the longest first; each ends where the text ends, if not before.
 _PIECE = re.compile(
     r"""
       \\.?                                              # an escaped character
@@ -38,22 +38,22 @@ def _names(source: str) -> list[str]:
     #: Whether blanks and comments are skipped, out here and within each group that is open.
     skips = [False]
     place = 0
-    while found := _PIECE.search(source, place):
-        place = found.end()
-        piece = found.group()
+    while match := _PIECE.search(source, place):
+        place = match.end()
+        piece = match.group()
         if piece == "#":
             if skips[-1]:
                 place = _REST_OF_LINE.match(source, place).end()  # type: ignore[union-attr]
         elif piece == ")":
             if len(skips) > 1:
                 skips.pop()
-        elif found["end"]:
-            inner = "x" in found["on"] or (skips[-1] and "x" not in (found["off"] or ""))
-            if found["end"] == ":":
+        elif match["end"]:
+            inner = "x" in match["on"] or (skips[-1] and "x" not in (match["off"] or ""))
+            if match["end"] == ":":
                 skips.append(inner)
             else:  # flags of the whole expression, which stand at its beginning
                 skips[-1] = inner
-        elif found["name"] or piece == "(":
-            names += [found["name"]] if found["name"] else []
+        elif match["name"] or piece == "(":
+            names += [match["name"]] if match["name"] else []
             skips.append(skips[-1])
     return names

@@ -37,7 +37,7 @@ from engine.query import Limits, Query
 
 _starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="isolation")
 
-#: How often one who waits for a free process asks whether to stop waiting.
+#: How often a wait for a free process checks for a stop.
 _LOOK_SECONDS = 0.05
 
 Stop = Callable[[], bool]
@@ -130,7 +130,7 @@ class IsolatedProcess:
 
     @property
     def is_starting(self) -> bool:
-        """Whether a call would have to wait for the child to be ready; for who knows that no call is in progress."""
+        """Whether a call would have to wait for the child to be ready; to be used while no call is in progress."""
         child = self._child
         return not child.done() or (child.exception() is None and child.result().is_starting)
 
@@ -167,14 +167,13 @@ class IsolatedProcess:
 class IsolatedPool:
     """Up to `size` isolated processes, each lent to one caller at a time; more callers wait.
 
-    A child is ready a second after it is started, later on a busy machine, and from then on answers in milliseconds. So
-    waiting for a ready one is better than having a new one and waiting for that; and the successor of a child that was
-    killed for its hostile job must not get the next keystroke of somebody else. Those that are ready are lent, the one
-    used last before the others:
+    A child is ready a second after its start, later on a busy machine, and from then on answers in milliseconds. So it
+    is better to wait for a ready one than for a new one to start; and the successor of a child that was killed for its
+    hostile job must not get the next keystroke of somebody else. Ready children are lent, the one used last first:
 
         free  [3 starting] [2] [1]     call: takes 1, answers, puts it back
 
-    One process is started at once, and another when somebody finds none free; with `spare` as soon as the last free one
+    One process is started at once, and another when a call finds none free; with `spare` as soon as the last free one
     is taken, so that it is ready by then. The options are those of `IsolatedProcess`. Safe for threads.
     """
 
@@ -276,7 +275,7 @@ def compile_in_this_process() -> None:
 
 @lru_cache(maxsize=1)
 def default_compiler() -> LanguageCompiler:
-    """What compiles where nobody says how: child processes, so that the limits of a query hold.
+    """The compiler without a choice: child processes, so that the limits of a query hold.
 
     Within such a child it is `compile_language`. The children are shared by the whole program, and end with it.
     """

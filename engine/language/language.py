@@ -29,7 +29,7 @@ class Language:
 
     prefix, pattern: the minimal automata of the two by themselves, without marks, edits included and excluded strings
     removed. whole: the minimal automaton of the concatenation in product with that of the prefix, so that
-    `whole.in_prefix[state]` tells whether the bytes read so far still begin some string of the prefix.
+    `whole.in_prefix[state]` says whether the bytes read so far still begin some string of the prefix.
 
     ways: how prefix and pattern may share the edits of a query, as pairs of automata, fewest edits of the prefix first.
     With one edit in both they are (prefix as it is, pattern within one edit) and (prefix within one edit, pattern as it
@@ -38,8 +38,8 @@ class Language:
     altogether is not there, so that neither part of a way is ever empty.
     unedited: prefix and pattern before any edit and with nothing excluded, None where the query allows no edit.
     excluded: strings that the pattern must not be, where taking them out ahead would have made the automaton too large:
-    then prefix, pattern, whole and ways still contain them, and whoever emits a match has to ask. None where
-    nothing is left to be asked.
+    then prefix, pattern, whole and ways still contain them, and each match has to be checked. None where no check is
+    left.
     """
 
     prefix: ByteAutomaton

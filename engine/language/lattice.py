@@ -69,14 +69,14 @@ class Lattice:
         before: dict[Node, list[_Arc]] = {self._start: []}
         level = [self._start]
 
-        def reach(node: Node, arcs: Iterable[_Arc], cost: int, found: list[Node]) -> None:
-            """Go along `arcs`: into `found` what is new, into `before` every cheapest arc, backwards."""
+        def reach(node: Node, arcs: Iterable[_Arc], cost: int, reached: list[Node]) -> None:
+            """Go along `arcs`: new nodes into `reached`, every cheapest arc into `before`, backwards."""
             for kind, successor in arcs:
                 known = costs.get(successor)
                 if known is None:
                     costs[successor] = cost
                     before[successor] = [_Arc(kind, node)]
-                    found.append(successor)
+                    reached.append(successor)
                 elif known == cost:
                     before[successor].append(_Arc(kind, node))
 
@@ -176,28 +176,28 @@ class Lattice:
         return (b"".join(run), self._closed([node])) if run else None
 
     def _after(self, nodes: Nodes, character: bytes) -> Nodes:
-        found = []
+        successors = []
         for node in nodes:
             part, state, position = node
             destination = self._parts[part].step(state, character)
             for kind, successor in self._arcs[node]:
                 if kind == "same" and self._characters[position] == character:
-                    found.append(successor)
+                    successors.append(successor)
                 elif kind in ("deletion", "substitution") and successor[1] == destination:
                     # On a cheapest path, nothing is replaced by itself.
-                    found.append(successor)
-        return self._closed(found)
+                    successors.append(successor)
+        return self._closed(successors)
 
     def _closed(self, nodes: list[Node]) -> Nodes:
         """`nodes` and those to which they lead without a character of the string."""
         waiting = list(dict.fromkeys(nodes))
-        found = set(waiting)
+        members = set(waiting)
         for node in waiting:
             for kind, successor in self._arcs[node]:
-                if kind in ("crossing", "insertion") and successor not in found:
-                    found.add(successor)
+                if kind in ("crossing", "insertion") and successor not in members:
+                    members.add(successor)
                     waiting.append(successor)
-        return frozenset(found)
+        return frozenset(members)
 
 
 def _forwards(ends: set[Node], before: dict[Node, list[_Arc]]) -> dict[Node, list[_Arc]]:

@@ -2,8 +2,8 @@
 
 The language is `The (cat|dog)`, one edit is allowed, and a model wrote "The dig". Nearest is "The dog", and the edit
 that made it the text is a substitution at position 5: o gave way to i. Where the language has classes there are often
-many nearest strings, as many as `[a-z]` has letters if one of those was overwritten; the first in byte order is shown,
-and who needs them all asks for them all.
+many nearest strings, as many as `[a-z]` has letters if one of those was overwritten; by default the first in byte order
+is given, on demand all of them.
 
 Which strings are nearest is found in `lattice.py`, and of several ways to edit one `alignment.py` knows the canonical
 one. Prefix and pattern are two automata in a row, because edits may be allowed in only one of them.

@@ -1,8 +1,8 @@
 """A nondeterministic automaton over bytes that is run as it is, for languages too large to determinize.
 
-`[ab]*a[ab]{30}` takes 2^31 deterministic states and 32 nondeterministic ones. To ask whether one string belongs to it,
-it is enough to follow the set of states that the string can be in, byte after byte. Such a set is a state of the
-deterministic automaton; only those are made that are asked for, and they are remembered for the next string (Ken
+`[ab]*a[ab]{30}` takes 2^31 deterministic states and 32 nondeterministic ones. To check whether one string belongs to
+it, it is enough to follow the set of states that the string can be in, byte after byte. Such a set is a state of the
+deterministic automaton; only the sets that are reached are made, and they are remembered for the next string (Ken
 Thompson, 1968; RE2 does the same).
 """
 

@@ -1,9 +1,9 @@
-r"""What a match says: the named groups of its text, and how it was edited.
+r"""The named groups of a match, and its edits.
 
 The prefix is `The (?P<who>cat|dog)`, one edit is allowed, and a match reads "The dig". The expression does not match
 that, so its groups are read off the nearest string that it does match, "The dog": who is dog. Often there are
 several. "The og" is as near to "The dog" as any, but "The at" of `The (?P<who>[a-z])at` might have had any of 26
-letters, and what cannot be told is None rather than the first that comes to hand.
+letters: such a group is None, not any one of them.
 
 Nearest strings can be thousands, where a class such as `\w` lost its character. But characters that no class of the
 expression tells apart are read alike. So two of each kind stand for all: if those two agree about a group,
@@ -103,13 +103,13 @@ def _representatives(tree: Node) -> list[str]:
             members.setdefault(high + 1, set()).add(ranges)
     bounds = sorted(members)
     inside: set[Ranges] = set()
-    found: dict[frozenset[Ranges], list[str]] = {}
+    by_membership: dict[frozenset[Ranges], list[str]] = {}
     for low, past in pairwise(bounds):
         inside ^= members[low]
         if inside:
-            chosen = found.setdefault(frozenset(inside), [])
+            chosen = by_membership.setdefault(frozenset(inside), [])
             chosen += map(chr, range(low, min(past, low + 2 - len(chosen))))
-    return sorted(character for chosen in found.values() for character in chosen)
+    return sorted(character for chosen in by_membership.values() for character in chosen)
 
 
 def _sets(node: Node) -> Iterator[Ranges]:

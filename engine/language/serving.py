@@ -1,4 +1,4 @@
-"""The child's side of isolation: run one function for whoever writes frames to the standard input.
+"""The child's side of isolation: run one function for the frames on standard input.
 
     python -m engine.language.serving engine.language.compile:compile_job engine.language.compile:warm_up 4711
 

@@ -10,8 +10,8 @@ r"""The text of a regular expression as a small tree whose every node knows its 
 Python's own parser (the private `re._parser`, one reason to keep this module thin) would give a tree too, but
 one that has lost its places and that is already optimised. So the work is divided: Python's parser judges first
 whether the expression is well formed, and in what words to complain; then a plain recursive descent, which may
-now assume a valid expression, recovers the structure; and what a single character class or escape means is asked of
-Python again (`characters.py`). A property test holds the result to `re.fullmatch`.
+now assume a valid expression, recovers the structure; and Python itself gives the meaning of a single character class
+or escape (`characters.py`). A property test holds the result to `re.fullmatch`.
 
 The meaning of an expression is the set of strings that `re.fullmatch` accepts. What would need more than an
 automaton, or would depend on what stands around the match, is refused: look-around, back-references, conditionals,
@@ -69,10 +69,10 @@ def check_length(source: str, limits: Limits | None = None, part: str = "pattern
 def _judge(source: str, part: str) -> int:
     """The flags of the whole expression, once Python has found it well formed."""
     depth = 0
-    for found in _BRACKETS.finditer(source):
-        depth += {"(": 1, ")": -1}.get(found.group(), 0)
+    for bracket in _BRACKETS.finditer(source):
+        depth += {"(": 1, ")": -1}.get(bracket.group(), 0)
         if depth > DEEPEST_NESTING:
-            _refuse(f"Groups are nested more than {DEEPEST_NESTING} deep", source, found.start(), part)
+            _refuse(f"Groups are nested more than {DEEPEST_NESTING} deep", source, bracket.start(), part)
     try:
         flags = int(_parser.parse(source).state.flags)
     except re.error as error:
@@ -89,7 +89,10 @@ def _judge(source: str, part: str) -> int:
 
 def _huge_count(source: str) -> int | None:
     """Where the first quantifier stands that has a number of ten digits."""
-    return next((found.start() for found in _COUNTS.finditer(source) if max(map(len, found.groups(""))) > 9), None)
+    return next(
+        (quantifier.start() for quantifier in _COUNTS.finditer(source) if max(map(len, quantifier.groups(""))) > 9),
+        None,
+    )
 
 
 # Each of these takes time proportional to what it reads, whatever that is: where a repetition has to give back what it
@@ -166,11 +169,11 @@ class _Parser:
         if character in _SIMPLE_COUNTS:
             self.position += 1
             return _SIMPLE_COUNTS[character]
-        found = _COUNT.match(self.source, self.position)
-        if found is None:
+        quantifier = _COUNT.match(self.source, self.position)
+        if quantifier is None:
             return None
-        self.position = found.end()
-        exactly, least, comma, most = found.groups()
+        self.position = quantifier.end()
+        exactly, least, comma, most = quantifier.groups()
         if not comma:
             return int(exactly), int(exactly)
         return int(least or 0), int(most) if most else None
@@ -192,9 +195,9 @@ class _Parser:
         if character == "\\":
             return self.escape(flags)
         if character == "[":
-            found = _CLASS.match(self.source, start)
-            assert found is not None
-            self.position = found.end()
+            match = _CLASS.match(self.source, start)
+            assert match is not None
+            self.position = match.end()
         else:
             self.position += 1
             if character in "^$":
@@ -210,10 +213,10 @@ class _Parser:
 
     def escape(self, flags: int) -> Node:
         start = self.position
-        found = _ESCAPE.match(self.source, start)
-        assert found is not None
-        self.position = found.end()
-        if found["reference"]:
+        match = _ESCAPE.match(self.source, start)
+        assert match is not None
+        self.position = match.end()
+        if match["reference"]:
             _refuse(_REFUSED_GROUPS["(?P="], self.source, start, self.part)
         letter = self.source[start + 1]
         if letter in "bB":
@@ -234,11 +237,11 @@ class _Parser:
         if self.source.startswith("(?P<", start):
             self.position = self.source.index(">", start) + 1
             name = self.source[start + 4 : self.position - 1]
-        elif found := _FLAGS.match(self.source, start):
-            self.position = found.end()
-            if found[3] == ")":
+        elif match := _FLAGS.match(self.source, start):
+            self.position = match.end()
+            if match[3] == ")":
                 return Marker(start, self.position, "flags")  # already among the flags of the whole
-            flags = _changed_flags(flags, found[1], found[2] or "")
+            flags = _changed_flags(flags, match[1], match[2] or "")
         else:
             self.position += 1
         if name is not None or self.position == start + 1:

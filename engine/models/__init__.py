@@ -7,5 +7,5 @@ import os
 
 # Threads of torch that wait for each other spin by default. On a machine that also draws a page and runs a browser they
 # spin away the very core the other one needs: on two busy cores a model took 15 s to check instead of 1.3 s, and on
-# quiet ones waiting politely cost nothing. It must be said before torch is imported; who has said otherwise is obeyed.
+# idle ones passive waiting cost nothing. It must be set before torch is imported; an operator's own value stays.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -47,7 +47,7 @@ class BatchSizer:
             return
         power = min(1 << (size.bit_length() - 1), self.ceiling)
         self._rates[power].append(size / seconds)
-        # A forward may be larger than was asked for: a chain of forced tokens comes along whole.
+        # A forward may be larger than `size`: a chain of forced tokens comes along whole.
         self._forwards += power >= self.size
         if self._forwards >= PATIENCE:
             self._forwards = 0

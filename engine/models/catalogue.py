@@ -6,8 +6,8 @@ A model is named in one of three ways:
     /data/models/mine, ./mine, ~/m  a folder in the layout of the Hugging Face libraries
     gpt2, Qwen/Qwen2.5-0.5B         anything else is a name on the model hub, fetched by a run with it
 
-The Python API and the command line load whatever they are told. The dashboard is open to people whom the operator may
-not know, so it loads only what matches the patterns of `RELENS_MODELS`. Folders are compared by their real absolute
+The Python API and the command line load any model. The dashboard is open to people whom the operator may not know, so
+it loads only models that match the patterns of `RELENS_MODELS`. Folders are compared by their real absolute
 path, after `..` and symbolic links are gone: with `/data/models/*` allowed, `/data/models/../secret` is not.
 """
 
@@ -70,7 +70,7 @@ KNOWN = (
 
 
 def available_models() -> tuple[CatalogueEntry, ...]:
-    """What the dashboard offers: the known models that are allowed, then the allowed folders and names without `*`."""
+    """The models of the dashboard: the known ones that are allowed, then the allowed folders and names without `*`."""
     known = tuple(entry for entry in KNOWN if is_allowed(entry.name))
     listed = {entry.name for entry in known}
     others = [name for name in settings.allowed_models() if name not in listed and not _has_wildcard(name)]
@@ -78,7 +78,7 @@ def available_models() -> tuple[CatalogueEntry, ...]:
 
 
 def likely_model() -> str | None:
-    """The model that is probably asked for: the first that is on this machine, so that none has to be fetched."""
+    """The model that will probably be used: the first one on this machine, so that none has to be fetched."""
     return next((entry.name for entry in available_models() if entry.kind is not Kind.HUB), None)
 
 

@@ -41,7 +41,7 @@ LONG_WINDOW = 512
 #: The tree that is tried, as branches: which earlier branch a branch leaves, at what depth, and how long it goes on.
 BRANCHES = ((0, 0, 12), (0, 3, 5), (0, 7, 1), (0, 12, 4), (1, 8, 4), (2, 8, 4), (3, 14, 2), (1, 6, 2))
 
-#: The branches whose ends are asked in one call; later calls lean on what earlier ones left in the pool.
+#: The branches whose ends are scored in one call; later calls build on the pool of earlier ones.
 CALLS = ((0,), (1, 2, 3), (4, 5, 6, 7))
 
 TRIAL_SEED = 20231

@@ -137,7 +137,7 @@ def _remove_abandoned(target: Path) -> None:
 
 
 def _move_into_place(unfinished: Path, target: Path) -> None:
-    """Rename, letting whoever was first win; an older conversion is moved out of the way."""
+    """Rename; the first of two conversions wins, and one of an older version is moved out of the way."""
     unfinished.chmod(0o755)
     if target.exists() and not is_converted():
         aside = Path(tempfile.mkdtemp(prefix=f"{NAME}.old.", dir=target.parent))

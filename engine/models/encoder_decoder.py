@@ -16,7 +16,7 @@ from engine.tokens.tokenizer import Tokenizer
 
 
 class EncoderDecoder:
-    """name: as it was asked for. network: the torch module of transformers. start: id of the token before each reply.
+    """name: as requested. network: the torch module of transformers. start: id of the token before each reply.
 
     fingerprint: as that of a `LanguageModel`. context_length: most tokens of an input and of a reply, None where there
     is no limit. Raises `ModelError` for a network that does not say which token begins a reply.

@@ -79,8 +79,8 @@ def _leading_token(post_processor: Mapping[str, Any] | None) -> int | None:
     if post_processor is None:
         return None
     if post_processor["type"] == "Sequence":
-        found = (_leading_token(processor) for processor in post_processor["processors"])
-        return next((token for token in found if token is not None), None)
+        tokens = (_leading_token(processor) for processor in post_processor["processors"])
+        return next((token for token in tokens if token is not None), None)
     if post_processor["type"] == "TemplateProcessing" and post_processor["single"]:
         first = post_processor["single"][0].get("SpecialToken")
         if first is not None:

@@ -23,8 +23,8 @@ PICKLE_SUFFIXES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 def model_folder(entry: CatalogueEntry, *, weights: bool, report: Callable[[str], None] = lambda stage: None) -> Path:
     """The folder with the files of `entry`, made or fetched first where needed; with `weights` False, without them.
 
-    `report` is told how much is fetched. Raises `ModelError` for a folder that is missing or incomplete, and what
-    `engine.models.hub.fetch` raises.
+    `report` gets the size of a download. Raises `ModelError` for a folder that is missing or incomplete, and the errors
+    of `engine.models.hub.fetch`.
     """
     if entry.kind is Kind.EMBEDDED:
         return embedded.ensure()

@@ -68,7 +68,7 @@ class Forward:
         return self(token_ids, **arguments).logits[:, -1]  # type: ignore[no-any-return]
 
     def synchronize(self) -> None:
-        """Wait until the device has done what it was asked, so that a clock read now is right."""
+        """Wait until the device is done, so that a clock read now is right."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         elif self.device.type == "mps":

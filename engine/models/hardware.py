@@ -15,15 +15,15 @@ from engine.errors import ModelError
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
-def choose_device(asked: str | torch.device | None = None) -> torch.device:
-    """The device asked for, else that of RELENS_DEVICE, else the best there is.
+def choose_device(requested: str | torch.device | None = None) -> torch.device:
+    """The requested device, else that of RELENS_DEVICE, else the best available.
 
     From then on float32 is float32 there: cuDNN's LSTMs would otherwise round what they multiply to 10 bits (TF32), and
     the same numbers computed step by step would not agree with them. Raises `ModelError` for a device that this machine
     does not have.
     """
     torch.backends.cudnn.allow_tf32 = False
-    name = str(asked or settings.device_name())
+    name = str(requested or settings.device_name())
     if not name:
         if torch.cuda.is_available():
             return torch.device("cuda", 0)
@@ -36,14 +36,14 @@ def choose_device(asked: str | torch.device | None = None) -> torch.device:
     return device
 
 
-def choose_dtype(asked: str | torch.dtype | None, device: torch.device) -> torch.dtype:
-    """The number format asked for, else that of RELENS_DTYPE, else float32 on a CPU and bfloat16 elsewhere.
+def choose_dtype(requested: str | torch.dtype | None, device: torch.device) -> torch.dtype:
+    """The requested number format, else that of RELENS_DTYPE, else float32 on a CPU and bfloat16 elsewhere.
 
     Raises `ModelError` for a format that is unknown.
     """
-    if isinstance(asked, torch.dtype):
-        return asked
-    name = asked or settings.dtype_name()
+    if isinstance(requested, torch.dtype):
+        return requested
+    name = requested or settings.dtype_name()
     if not name:
         return torch.float32 if device.type == "cpu" else torch.bfloat16
     if name not in DTYPES:

@@ -1,13 +1,13 @@
-"""Models of the Hugging Face hub: what of them is on this machine, and fetching the rest.
+"""Models of the Hugging Face hub: the files on this machine, and fetching the others.
 
-    here("gpt2", weights=False)              None, and the hub is not asked
+    here("gpt2", weights=False)              None, and no request is sent
     fetch("gpt2", weights=True, report=...)  "Fetching 0.6 GB from the hub", then the folder with the files
     here("gpt2", weights=False)              the same folder
 
-Files go to the cache of huggingface_hub (HF_HOME, HF_HUB_CACHE), and with `HF_HUB_OFFLINE=1` none are fetched. Whoever
-only looks at a model asks `here`: a name alone, in a link for instance, must not make a server fetch anything. Before
-the first byte of a model comes, `fetch` asks for the sizes of what is missing, and refuses what the disk has no room
-for: a full disk would stop every run of everybody.
+Files go to the cache of huggingface_hub (HF_HOME, HF_HUB_CACHE), and with `HF_HUB_OFFLINE=1` none are fetched. Pages
+use `here`: a name alone, in a link for instance, must not make a server fetch anything. Before the first byte of a
+model comes, `fetch` requests the sizes of its missing files, and refuses those for which the disk has no room: a full
+disk would stop all runs of all people.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from engine.errors import ModelError
 
-#: Files at the top of a repository that a tokenizer may consist of; weights are asked for on their own.
+#: Files at the top of a repository that a tokenizer may consist of; weights are requested separately.
 DESCRIPTION_FILES = ["*.json", "merges.txt", "vocab.txt", "tokenizer.model", "*.tiktoken"]
 WEIGHT_FILES = ["*.safetensors"]
 
@@ -29,7 +29,7 @@ UNWANTED_FILES = ["*/*", "consolidated*"]
 #: One of these is in every folder from which a tokenizer can be read.
 TOKENIZER_FILES = ("tokenizer.json", "vocab.json", "vocab.txt", "tokenizer.model")
 
-#: What has to be left on the disk for the store and for what runs write.
+#: Bytes to leave on the disk for the store and its runs.
 SPARE_BYTES = 1 << 29
 
 
@@ -41,7 +41,7 @@ def here(name: str, *, weights: bool) -> Path | None:
     try:
         folder = Path(
             snapshot_download(
-                name, allow_patterns=_wanted(weights), ignore_patterns=UNWANTED_FILES, local_files_only=True
+                name, allow_patterns=_file_patterns(weights), ignore_patterns=UNWANTED_FILES, local_files_only=True
             )
         )
     except (LocalEntryNotFoundError, HFValidationError):
@@ -52,7 +52,7 @@ def here(name: str, *, weights: bool) -> Path | None:
 
 
 def fetch(name: str, *, weights: bool, report: Callable[[str], None]) -> Path:
-    """The folder of a model, whose missing files are fetched; `report` is told how much that is before it begins.
+    """The folder of a model, with its missing files fetched; `report` gets their size first.
 
     Where the hub cannot be reached, what is on this machine has to do. Raises `ModelError` where that is not enough,
     for a model that the hub does not have or does not give, and for one that does not fit on the disk.
@@ -62,12 +62,14 @@ def fetch(name: str, *, weights: bool, report: Callable[[str], None]) -> Path:
     from huggingface_hub.errors import DryRunError, HFValidationError
 
     try:
-        files = snapshot_download(name, allow_patterns=_wanted(weights), ignore_patterns=UNWANTED_FILES, dry_run=True)
+        files = snapshot_download(
+            name, allow_patterns=_file_patterns(weights), ignore_patterns=UNWANTED_FILES, dry_run=True
+        )
         missing = sum(file.file_size or 0 for file in files if file.will_download)
         if missing:
             _check_room(name, missing)
             report(f"Fetching {_gigabytes(missing)} from the hub")
-        return Path(snapshot_download(name, allow_patterns=_wanted(weights), ignore_patterns=UNWANTED_FILES))
+        return Path(snapshot_download(name, allow_patterns=_file_patterns(weights), ignore_patterns=UNWANTED_FILES))
     except DryRunError as error:  # the hub gives no list; the reason is the cause
         folder = here(name, weights=weights)
         if folder is None:
@@ -77,7 +79,7 @@ def fetch(name: str, *, weights: bool, report: Callable[[str], None]) -> Path:
         _refuse(name, error)
 
 
-def _wanted(weights: bool) -> list[str]:
+def _file_patterns(weights: bool) -> list[str]:
     return DESCRIPTION_FILES + (WEIGHT_FILES if weights else [])
 
 

@@ -1,4 +1,4 @@
-"""What a model thought of each token of a text: how likely, how likely compared with the others, and what else.
+"""The probability of each token of a text, its rank among all tokens, and the likeliest others.
 
 For `The cat sat` with a begin-of-text token, one forward gives three distributions: after nothing, after `The`, and
 after `The cat`. Reading the first at `The`, the second at ` cat` and the third at ` sat` explains where a match's score
@@ -53,8 +53,8 @@ def inspect_tokens(
     """Read `token_ids` one by one.
 
     `allowed` is the decoding rule: from log-probabilities (n, vocabulary), float32, to bool (n, vocabulary).
-    Raises `ModelError` for a token id that the model does not have, a text beyond its context, and a begin-of-text
-    token that is asked for and does not exist.
+    Raises `ModelError` for a token id that the model does not have, a text beyond its context, and a requested
+    begin-of-text token that does not exist.
     """
     if not token_ids:
         return ()

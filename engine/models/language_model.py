@@ -20,7 +20,7 @@ DEFAULT_POOL_BYTES = 1 << 30
 class LanguageModel:
     """A causal language model with its tokenizer.
 
-    name: as it was asked for. fingerprint: 16 hexadecimal digits that change with the weights, the configuration or
+    name: as requested. fingerprint: 16 hexadecimal digits that change with the weights, the configuration or
     the tokenizer. context_length: most tokens of a text, a begin-of-text token included. vocabulary_size: columns of
     its scores, which may be more than the tokenizer has tokens. network: the torch module of transformers.
     fallback: whether texts are recomputed from their beginning at every step, because of `fallback_reason`.

@@ -22,17 +22,17 @@ def assert_distributions(log_probs: torch.Tensor, scorer: Scorer, nodes: Sequenc
 
 
 def assert_batch_equals_single(scorer: Scorer, nodes: Sequence[int], tolerance: float) -> None:
-    """Asked together, in any order and repeatedly, nodes score as they do alone, within `tolerance` nats."""
+    """Together, in any order and repeatedly, nodes score as they do alone, within `tolerance` nats."""
     together = scorer.log_probs(nodes)
     assert_distributions(together, scorer, nodes)
     alone = torch.cat([scorer.log_probs([node]) for node in nodes])
     again = scorer.log_probs(list(reversed(nodes))).flip(0)
     for other in (alone, again):
-        assert float((together - other).abs().max()) <= tolerance, "a node's scores depend on what else is asked"
+        assert float((together - other).abs().max()) <= tolerance, "a node's scores depend on the other nodes"
 
 
 def assert_forgetting_is_harmless(scorer: Scorer, nodes: Sequence[int], tolerance: float) -> None:
-    """A released node can be asked again, and so can nodes below it."""
+    """A released node can be scored again, and so can nodes below it."""
     before = scorer.log_probs(nodes)
     scorer.release(nodes)
     assert float((scorer.log_probs(nodes) - before).abs().max()) <= tolerance, "release changed a node's scores"

@@ -32,7 +32,7 @@ class Lineage:
     """Paths of some nodes, each ending in the node itself.
 
     trunk: nodes on every path, root first, (t,). rows, ancestors: the rest of the paths as pairs, (p,) each; `rows`
-    counts positions in the array of nodes that was asked about.
+    counts positions in the array of nodes.
     """
 
     trunk: IntArray

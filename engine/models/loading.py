@@ -50,8 +50,9 @@ def load_tokenizer(name: str, *, enforce_allow_list: bool = False, fetch: bool =
 
 @lru_cache(maxsize=4)
 def tokenizer_for_page(name: str) -> Tokenizer:
-    """The tokenizer of an allowed model, whose files are here already: who only types, or follows a link, makes the
-    server ask nobody for anything. The last few stay in memory. Raises what `load_tokenizer` raises.
+    """The tokenizer of an allowed model whose files are here already: typing, or following a link, sends no request.
+
+    The last few stay in memory. Raises the errors of `load_tokenizer`.
     """
     return load_tokenizer(name, enforce_allow_list=True, fetch=False)
 
@@ -83,10 +84,10 @@ def load_model(
 ) -> LanguageModel:
     """The causal language model called `name`, ready for scoring.
 
-    `device` is cpu, cuda, cuda:1 or mps (default: RELENS_DEVICE, else the best there is); `dtype` is float32, bfloat16
-    or float16 (default: RELENS_DTYPE, else float32 on a CPU and bfloat16 elsewhere). `progress` is told of each stage,
-    and of how much is fetched from the hub.
-    Raises `ModelError`, with one sentence, whatever the reason that the model cannot be had.
+    `device` is cpu, cuda, cuda:1 or mps (default: RELENS_DEVICE, else the best available); `dtype` is float32, bfloat16
+    or float16 (default: RELENS_DTYPE, else float32 on a CPU and bfloat16 elsewhere). `progress` gets each stage, and
+    the size of a download from the hub.
+    Raises `ModelError`, with one sentence, for any model that cannot be loaded.
     """
     report = progress or (lambda stage, fraction: None)
     if enforce_allow_list:

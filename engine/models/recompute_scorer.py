@@ -1,4 +1,4 @@
-"""Scoring by brute force: every asked path through the model from its first token.
+"""Scoring by brute force: every path through the model from its first token.
 
 Some models cannot share keys and values between paths: recurrent ones (Mamba, RWKV) carry a state that has all of the
 past folded in, sliding windows forget by place in the cache, and some architectures place tokens by counting them.
@@ -38,11 +38,11 @@ class RecomputeScorer(Scorer):
 
     def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
         """See `Scorer.log_probs`. Also raises `ModelError` for a path beyond the context."""
-        asked = np.asarray(nodes, np.int64)
-        result = torch.empty((len(asked), self.vocabulary_size), dtype=torch.float32, device=self._forward.device)
-        if not self._begin and (asked == ROOT).any():
+        targets = np.asarray(nodes, np.int64)
+        result = torch.empty((len(targets), self.vocabulary_size), dtype=torch.float32, device=self._forward.device)
+        if not self._begin and (targets == ROOT).any():
             raise ModelError("Without a begin-of-text token the model has no distribution at the start of a text.")
-        depths = self.tree.depths[asked]
+        depths = self.tree.depths[targets]
         for depth in np.unique(depths):
             if depth > self.context_length:
                 raise ModelError(
@@ -51,7 +51,7 @@ class RecomputeScorer(Scorer):
             alike = np.flatnonzero(depths == depth)
             batch = max(1, self._tokens_at_once // (int(depth) + len(self._begin)))
             for start in range(0, len(alike), batch):
-                self._compute(asked, alike[start : start + batch], result)
+                self._compute(targets, alike[start : start + batch], result)
         return result
 
     def release(self, nodes: Sequence[int]) -> None:
@@ -59,12 +59,12 @@ class RecomputeScorer(Scorer):
 
     def _compute(
         self,
-        asked: np.typing.NDArray[np.int64],
+        targets: np.typing.NDArray[np.int64],
         rows: np.typing.NDArray[np.int64],
         result: torch.Tensor,
     ) -> None:
         started = time.perf_counter()
-        paths = [self._begin + self.tree.path(int(node)) for node in asked[rows]]
+        paths = [self._begin + self.tree.path(int(node)) for node in targets[rows]]
         token_ids = torch.tensor(paths, dtype=torch.long, device=self._forward.device)
         with torch.inference_mode():
             logits = self._forward.last_logits(token_ids)

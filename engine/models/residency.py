@@ -39,13 +39,13 @@ class Residency:
             self._slot_of = _grown(self._slot_of, largest + 1, ABSENT)
         return self._slot_of[nodes]
 
-    def place(self, wanted: IntArray, new: IntArray) -> IntArray:
-        """Give every node of `new` a slot without taking one from `wanted`; both without repetition, new within wanted.
+    def place(self, needed: IntArray, new: IntArray) -> IntArray:
+        """Give every node of `new` a slot without taking one from `needed`; both without repetition, new within needed.
 
-        Returns the slots of `new`. Needs `len(wanted) <= limit`.
+        Returns the slots of `new`. Requires `len(needed) <= limit`.
         """
         self._clock += 1
-        held = self.slots(wanted)
+        held = self.slots(needed)
         self._last_use[held[held != ABSENT]] = self._clock
         missing = len(new) - len(self._free)
         if missing > 0:

@@ -60,7 +60,7 @@ class TokenTree:
 
 @dataclass
 class ScoringCounts:
-    """What scoring has cost so far."""
+    """The cost of scoring so far."""
 
     forwards: int = 0
     tokens_computed: int = 0
@@ -93,4 +93,4 @@ class Scorer(ABC):
 
     @abstractmethod
     def release(self, nodes: Sequence[int]) -> None:
-        """Nothing below these nodes will be asked again: their memory may be reused. Asking all the same is allowed."""
+        """Their memory may be reused: nothing below these nodes is expected to be scored again, but it may be."""

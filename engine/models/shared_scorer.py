@@ -1,12 +1,12 @@
 """One scorer for many searches, each with a tree of its own.
 
-Five hundred questions about five hundred texts are five hundred searches; asked one after the other, each begins with
-forwards of one node. Side by side they fill the batch. A search numbers its nodes as it likes, so each is given a view:
+Five hundred queries about five hundred texts are five hundred searches; one after the other, each begins with forwards
+of one node. Side by side they fill the batch. A search numbers its nodes as it likes, so each is given a view:
 
     search A    node 3 = The cat sat           view A    3 -> 7
     search B    node 5 = The cat sat           view B    5 -> 7        the scorer's tree: 7 = The cat sat
 
-What several searches have in common the scorer has once, and it lets go of a node when the last search has.
+Common paths of several searches are one path of the scorer, and it lets go of a node when the last search has.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SharedScorer:
 
     @property
     def counts(self) -> ScoringCounts:
-        """What all the searches together have cost."""
+        """The cost of all searches together."""
         return self.scorer.counts
 
     @property
@@ -54,7 +54,7 @@ class SharedScorer:
         return node
 
     def let_go(self, nodes: Sequence[int]) -> None:
-        """Each of these is held once less; those that nobody holds are released."""
+        """Each of these is held once less; nodes that no search holds are released."""
         tree = self.scorer.tree
         free = []
         for node in nodes:
@@ -82,11 +82,11 @@ class ScorerView(Scorer):
 
     def places(self, nodes: Sequence[int]) -> npt.NDArray[np.int64]:
         """The nodes of the shared tree; those that are not in it yet are put there."""
-        wanted = np.asarray(nodes, np.int64)
+        own = np.asarray(nodes, np.int64)
         self._reserve()
-        for node in wanted[self._places[wanted] == UNPLACED].tolist():
+        for node in own[self._places[own] == UNPLACED].tolist():
             self._put(node)
-        return self._places[wanted]
+        return self._places[own]
 
     def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
         """See `Scorer.log_probs`."""

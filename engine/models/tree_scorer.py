@@ -1,6 +1,6 @@
 """Next-token distributions for the nodes of a tree, each token computed once and all new ones in one forward.
 
-Say a search has computed `The cat`, and now asks for `The cat sat`, `The cat ran` and `The dog barked`. New are the
+Say a search has computed `The cat`, and now needs `The cat sat`, `The cat ran` and `The dog barked`. New are the
 tokens sat, ran, dog and barked. They go through the model as one sequence of four, each at the position it has on its
 own path, under an attention mask in which a token sees its ancestors and itself:
 
@@ -10,12 +10,12 @@ own path, under an attention mask in which a token sees its ancestors and itself
     dog     (at 1)   x       |            x
     barked  (at 2)   x       |            x     x
 
-The columns left of the bar are keys and values from the pool. dog was not asked for, but barked needs it; a literal
+The columns left of the bar are keys and values from the pool. dog is no target, but barked needs it; a literal
 prefix, a forced chain of tokens, and nodes evicted for want of memory are all just more rows of the same forward. The
 order of the columns means nothing. They run from the newest node to the oldest, so that a model which takes them for
 positions is found out at once. Attention within a tree is due to SpecInfer (Miao et al. 2024, section 4.2).
 
-Needs a model whose attention is told everything by mask and position, which `check.py` finds out at load.
+Needs a model whose attention depends on mask and position alone, which `check.py` finds out at load.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class TreeScorer(Scorer):
 
     def log_probs(self, nodes: Sequence[int]) -> torch.Tensor:
         """See `Scorer.log_probs`. Also raises `ModelError` for a path beyond the context or the pool."""
-        asked = np.asarray(nodes, np.int64)
-        result = torch.empty((len(asked), self.vocabulary_size), dtype=torch.float32, device=self._forward.device)
-        if len(asked):
-            self._check(asked)
-            order = np.argsort(asked, kind="stable")
-            self._score(asked[order], order, result)
+        targets = np.asarray(nodes, np.int64)
+        result = torch.empty((len(targets), self.vocabulary_size), dtype=torch.float32, device=self._forward.device)
+        if len(targets):
+            self._check(targets)
+            order = np.argsort(targets, kind="stable")
+            self._score(targets[order], order, result)
         return result
 
     def release(self, nodes: Sequence[int]) -> None:
@@ -92,41 +92,41 @@ class TreeScorer(Scorer):
         """How many tokens have their keys and values in memory."""
         return len(self._residency)
 
-    def _check(self, asked: IntArray) -> None:
-        if self._begin_of_text is None and (asked == ROOT).any():
+    def _check(self, targets: IntArray) -> None:
+        if self._begin_of_text is None and (targets == ROOT).any():
             raise ModelError("Without a begin-of-text token the model has no distribution at the start of a text.")
-        if (longest := int(self.tree.depths[asked].max())) > self.context_length:
+        if (longest := int(self.tree.depths[targets].max())) > self.context_length:
             raise ModelError(f"A text of {longest} tokens is longer than the model's context of {self.context_length}.")
 
-    def _score(self, asked: IntArray, rows: IntArray, result: torch.Tensor) -> None:
-        """Write the distribution after `asked[i]`, ascending with repetitions, to `result[rows[i]]`."""
+    def _score(self, targets: IntArray, rows: IntArray, result: torch.Tensor) -> None:
+        """Write the distribution after `targets[i]`, ascending with repetitions, to `result[rows[i]]`."""
         include_root = self._begin_of_text is not None
-        wanted = lineage(self.tree, np.unique(asked), include_root).members()
-        if len(wanted) > self._residency.limit:
-            middle = len(asked) // 2
-            if asked[0] == asked[-1]:
+        needed = lineage(self.tree, np.unique(targets), include_root).members()
+        if len(needed) > self._residency.limit:
+            middle = len(targets) // 2
+            if targets[0] == targets[-1]:
                 raise ModelError(
-                    f"A text of {len(wanted)} tokens does not fit in the key/value pool of {self._pool_bytes} bytes."
+                    f"A text of {len(needed)} tokens does not fit in the key/value pool of {self._pool_bytes} bytes."
                 )
-            self._score(asked[:middle], rows[:middle], result)
-            self._score(asked[middle:], rows[middle:], result)
+            self._score(targets[:middle], rows[:middle], result)
+            self._score(targets[middle:], rows[middle:], result)
             return
-        absent = wanted[self._residency.slots(wanted) == ABSENT]
-        self._residency.place(wanted, absent)
+        absent = needed[self._residency.slots(needed) == ABSENT]
+        self._residency.place(needed, absent)
         self._pool.ensure(self._residency.used)
         # Ascending numbers: an ancestor comes before its descendants, so its keys are there when they are chunked.
-        compute = np.union1d(absent, asked)
-        chunk = max(1, self._mask_entries // (len(wanted) + ALIGNMENT))
+        compute = np.union1d(absent, targets)
+        chunk = max(1, self._mask_entries // (len(needed) + ALIGNMENT))
         try:
             for start in range(0, len(compute), chunk):
                 new = compute[start : start + chunk]
-                first, last = np.searchsorted(asked, [new[0], new[-1] + 1])
-                self._compute(new, asked[first:last], rows[first:last], result)
+                first, last = np.searchsorted(targets, [new[0], new[-1] + 1])
+                self._compute(new, targets[first:last], rows[first:last], result)
         except BaseException:
             self._residency.drop(absent)
             raise
 
-    def _compute(self, new: IntArray, asked: IntArray, rows: IntArray, result: torch.Tensor) -> None:
+    def _compute(self, new: IntArray, targets: IntArray, rows: IntArray, result: torch.Tensor) -> None:
         """One forward over the nodes `new`, whose other ancestors are all resident."""
         tree = self.tree
         started = time.perf_counter()
@@ -150,7 +150,7 @@ class TreeScorer(Scorer):
                     self._residency.slots(new),
                     slots,
                     np.repeat(slots[:1], width - len(seen)),
-                    np.searchsorted(new, asked),
+                    np.searchsorted(new, targets),
                     rows,
                     newest - np.searchsorted(seen, paths.trunk),
                     paths.rows * width + newest - np.searchsorted(seen, paths.ancestors),
@@ -158,8 +158,8 @@ class TreeScorer(Scorer):
             )
         ).to(self._forward.device, non_blocking=True)
         count = len(new)
-        sizes = [count, count, count, width, len(asked), len(asked), len(paths.trunk), len(paths.rows)]
-        token_ids, places, write, read, asked_rows, result_rows, trunk, pairs = torch.split(parts, sizes)
+        sizes = [count, count, count, width, len(targets), len(targets), len(paths.trunk), len(paths.rows)]
+        token_ids, places, write, read, target_rows, result_rows, trunk, pairs = torch.split(parts, sizes)
         with torch.inference_mode():
             dtype = self._forward.dtype
             mask = torch.full((count, width), torch.finfo(dtype).min, dtype=dtype, device=parts.device)
@@ -167,13 +167,13 @@ class TreeScorer(Scorer):
             mask.view(-1).index_fill_(0, pairs, 0.0)
             logits = self._forward.logits(
                 token_ids[None],
-                rows=asked_rows,
+                rows=target_rows,
                 attention_mask=mask[None, None],
                 position_ids=places[None],
                 past_key_values=TreeCache(self._pool, write, read),
                 use_cache=True,
             )
-            if len(asked):
+            if len(targets):
                 result[result_rows] = torch.log_softmax(logits.float(), dim=-1)
             self._forward.synchronize()
         self.counts.forwards += 1

@@ -1,4 +1,4 @@
-"""Automata as pictures of them: few states, merged arcs, labels for people.
+"""Pictures of automata: few states, merged arcs, labels for people.
 
-It uses `engine.language` and `engine.tokens`; what is drawn is data, and a page draws it.
+It uses `engine.language` and `engine.tokens`; a picture is data, and a page draws it.
 """

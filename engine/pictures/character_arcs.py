@@ -1,16 +1,16 @@
-"""An automaton over bytes read as one over characters, which is what a person means by a regular expression.
+"""An automaton over bytes, shown as one over characters, as people read regular expressions.
 
 The automaton of `[é-ë]x` has the states
 
     0 --C3--> 1 --A9..AB--> 2 --x--> 3
 
-and nobody wants to see state 1: it is inside a character. A UTF-8 sequence begins with a byte that says how many
-bytes follow, and those are all from 80 to BF; no character begins with such a byte. So the states between characters
-are exactly those without an arc from 80 to BF, and the arcs between them are
+and state 1 should not be shown: it is inside a character. The first byte of a UTF-8 sequence says how many bytes
+follow, and those are all from 80 to BF; no character begins with such a byte. So the states between characters are
+exactly those without an arc from 80 to BF, and the arcs between them are
 
     0 --[é-ë]--> 2 --x--> 3
 
-The characters behind an inner state are worked out once, as ranges of what the remaining bytes spell, six bits each.
+The characters behind an inner state are computed once, as ranges of the values of the remaining bytes, six bits each.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class CharacterArcs:
 
     @property
     def states(self) -> int:
-        """How many states are between characters."""
+        """The number of states between characters."""
         return int(np.count_nonzero(~self._is_inner))
 
     def leaving(self, state: int) -> dict[int, Ranges]:
@@ -64,7 +64,7 @@ class CharacterArcs:
                     yield base + low, base + high, end
 
     def _spelled_behind(self, state: int) -> tuple[int, list[Run]]:
-        """How many values the bytes behind an inner state can spell, and the runs of them with their ends."""
+        """The number of values of the bytes behind an inner state, and runs of these values with their ends."""
         known = self._behind.get(state)
         if known is not None:
             return known

@@ -1,15 +1,15 @@
-"""Automata as pictures: few states, merged arcs, and an honest word about what is left out.
+"""Automata as pictures: few states, merged arcs, and a note on the parts left out.
 
 The automaton of all encodings of ` [a-z]+` has two states and 30,000 arcs; that of the canonical ones has a state for
 nearly every token. To draw either, parallel arcs become one with a label (`engine.pictures.labels`), states are taken
-breadth first from the start, and what does not fit is gathered: from each drawn state at most one arc leads to a state
-that stands for everything not drawn there.
+breadth first from the start, and the rest is summed up: from each drawn state at most one arc leads to a state that
+stands for everything not drawn there.
 
     0 --␣--> 1 --[a-z]--> 2 --[a-z]--> 2          language graph
     0 --23,276 tokens: ␣a, ␣the, ␣in, …--> 1      token graph
 
-States with a single way to go on, such as those inside a literal prefix, do not count against the limits of a
-picture, and neither do their arcs, because a picture can join them into one.
+States with a single way on, such as those inside a literal prefix, do not count towards the limits of a picture, and
+neither do their arcs, because a picture can join them into one.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from engine.record import Record
 from engine.tokens.automaton import TokenAutomaton
 from engine.tokens.tokenizer import Tokenizer
 
-#: How many states a picture may have for each one that counts.
+#: The most states of a picture for each state that counts.
 CHAIN_FACTOR = 6
-#: How many arcs a picture may have for each state that counts.
+#: The most arcs of a picture for each state that counts.
 ARC_FACTOR = 4
-#: How many arcs of a state are followed where the automaton has to follow them one by one.
+#: The arcs of a state that are followed where the automaton has to follow them one by one.
 FOLLOWED_ARCS = 64
-#: Of a state with more ways than a picture can show, so many are shown; and it counts for so many states, because a
-#: few examples of something without end say as much as many.
+#: A state with more ways than a picture can show has so many of them drawn, and counts for so many states: a few
+#: examples of an endless set say as much as many.
 SAMPLE_TARGETS, WIDE_COST = 3, 4
 
 Items = TypeVar("Items")
@@ -59,11 +59,11 @@ class GraphArc(Record):
 
 @dataclass(frozen=True)
 class Graph(Record):
-    """An automaton to draw: states 0 to shown_states - 1, of which `finals` accept and `start` is where to begin.
+    """An automaton to draw: states 0 to shown_states - 1, with `start` and the accepting `finals`.
 
     unfinished: states that stand for everything not drawn beyond the arc that leads to them. total_states, total_arcs:
-    of the automaton itself (of the language graph: over characters, parallel arcs merged), None where they are not
-    known without making them all. note: what is not shown and why, "" where everything is.
+    of the automaton itself (of the language graph: over characters, parallel arcs merged), None where they are unknown
+    without making them all. note: the parts left out and why, "" where everything is drawn.
     """
 
     start: int
@@ -78,7 +78,7 @@ class Graph(Record):
 
 @dataclass(frozen=True)
 class Bundle(Generic[Items]):
-    """Parallel arcs to one state (None: to states that are not told apart), and what they read."""
+    """Parallel arcs to one state (None: to several states), and the items they read."""
 
     target: int | None
     in_prefix: bool
@@ -87,7 +87,7 @@ class Bundle(Generic[Items]):
 
 @dataclass(frozen=True)
 class Drawable(Generic[Items]):
-    """An automaton seen through what a picture needs of it. `bundles` are in the order in which to draw them."""
+    """The parts of an automaton that a picture needs. `bundles` are in drawing order."""
 
     start: int
     bundles: Callable[[int], Sequence[Bundle[Items]]]
@@ -206,7 +206,7 @@ class _Drawing(Generic[Items]):
         )
 
     def _draw_arcs(self, state: int) -> list[int]:
-        """Draw the arcs of one state; the states that came into view."""
+        """Draw the arcs of one state; returns the newly drawn states."""
         bundles = self.bundles.pop(state)
         room = SAMPLE_TARGETS if self._is_wide(bundles) else len(bundles)
         new: list[int] = []
@@ -232,7 +232,7 @@ class _Drawing(Generic[Items]):
         return new
 
     def _is_wide(self, bundles: Sequence[Bundle[Items]]) -> bool:
-        """Whether a state has more ways than a picture can show: then a few of them must do."""
+        """Whether a state has more ways than a picture can show: then only a few are drawn."""
         return len(bundles) > self.max_states or any(bundle.target is None for bundle in bundles)
 
     def _has_room_for_states(self) -> bool:
@@ -258,5 +258,5 @@ class _Drawing(Generic[Items]):
         among = f" of {total_states:,}" if total_states is not None else ""
         return (
             f"{len(self.numbers):,}{among} states are drawn, the nearest to the start; "
-            "a state marked … stands for what lies beyond it."
+            "a state marked … stands for all states beyond it."
         )

@@ -8,8 +8,8 @@ r"""Labels of drawn arcs: a set of characters, or of tokens, in as few signs as 
     tokens 2378, 5021           ␣Jan, ␣January
     1,204 tokens                1,204 tokens: ␣a, ␣the, ␣in, …
 
-Labels are plain text, for whoever draws to escape. White space, control characters and bytes that are no character by
-themselves are made visible, so that a label never lies about what it stands for.
+Labels are plain text; escaping them is left to the page. White space, control characters and bytes that are no
+character by themselves are made visible, so that a label shows exactly what it stands for.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from engine.tokens.tokenizer import Tokenizer
 #: UTF-8 has no surrogates, so no automaton over bytes reads one.
 SURROGATES = (0xD800, 0xDFFF)
 
-#: How many parts a class may have before it is counted instead.
+#: The most parts of a class; a longer one is counted instead.
 LONGEST_CLASS = 12
-#: How many tokens are listed alone, and how many after a count.
+#: The most tokens of a plain list, and of the list after a count.
 LISTED_TOKENS, SAMPLE_TOKENS = 4, 3
 
 _CATEGORIES = (r"\w", r"\d", r"\s")
@@ -139,7 +139,7 @@ def _subtract(ranges: Ranges, members: Ranges) -> Ranges:
 
 
 def _joined_over_surrogates(ranges: Ranges) -> Ranges:
-    r"""`[\ud7ff-\ue000]` is one range to a reader, for whom there is nothing in between."""
+    r"""`[\ud7ff-\ue000]` becomes one range: a reader sees nothing in between."""
     closed = [*ranges, SURROGATES] if _touch_surrogates(ranges) else ranges
     return normalise(closed)
 

@@ -1,8 +1,8 @@
-"""Work that cannot be interrupted, left behind when it is no longer wanted.
+"""Work that cannot be interrupted, left behind when it is no longer needed.
 
-Reading a model from a disk, or compiling a hard expression, offers no place to ask "shall I stop?". So it is done in
-a thread, and whoever waits for it asks instead. When the answer is yes, the waiting ends and the thread goes on to its
-own end; what it makes can be waited for again, or dropped.
+Reading a model from a disk, or compiling a hard expression, cannot check for a stop in between. So it runs in a thread,
+and the waiting thread checks instead. After a stop the waiting ends, and the work goes on to its own end; its result
+can be waited for again, or dropped.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-#: How often the one who waits looks up.
+#: How often the waiting thread checks for a stop.
 LOOK_SECONDS = 0.1
 
 Result = TypeVar("Result")
 
 
-class Left(Exception):  # noqa: N818  (not an error: somebody asked for it)
-    """The work was left because nobody waits for it any more."""
+class Left(Exception):  # noqa: N818  (not an error: somebody requested it)
+    """The work was left behind: its result is no longer needed."""
 
 
 class Background(Generic[Result]):
@@ -51,7 +51,7 @@ class Background(Generic[Result]):
     def _carry_out(self, work: Callable[[], Result]) -> None:
         try:
             self._results.append(work())
-        except BaseException as error:  # handed to the one who waits
+        except BaseException as error:  # raised again in the waiting thread
             self._errors.append(error)
         finally:
             self._finished.set()

@@ -1,15 +1,14 @@
-"""The most that a run of the store may use, whoever describes it.
+"""The most that a run of the store may use.
 
     a file of a run says       Limits(compile_seconds=1e6, compile_bytes=12 << 30, seconds=None)
     the store keeps            Limits(compile_seconds=10,  compile_bytes=2 << 30,  seconds=3600)
 
-A run reaches a worker by a form, a link, an imported file, a repetition, or from a store that an earlier version or
-another program wrote. All of them pass `within_ceilings`: when a run is queued, when a file is taken in, and when a
-worker begins. From Python and from the command line nothing passes here: whoever runs a program may use their machine.
+A run comes from a form, a link, an imported file, a repetition, or a store that an earlier version or another program
+wrote. Each passes `within_ceilings` when it is queued, when a file is imported, and when a worker begins. Python and
+the command line have no ceilings: people may use their own machine.
 
-A number above the ceiling of its setting (`engine.setting`) becomes the ceiling, and a limit of a search that is off
-becomes the ceiling too. How long texts and lists may be is in `engine.runs.sizes`; how many units a study may have, in
-`engine.studies.study`.
+A number above the ceiling of its setting (`engine.setting`) becomes the ceiling, and so does a limit that is off. The
+lengths of texts and lists are bounded in `engine.runs.sizes`, the units of a study in `engine.studies.study`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from engine.setting import ceilings_of
 
 _Record = TypeVar("_Record", bound=Record)
 
-#: Of a search: the most of each limit.
+#: The ceilings of a search's limits.
 CEILINGS = Limits.from_json(ceilings_of(Limits))
 
 
@@ -45,12 +44,12 @@ def within_ceilings(specification: Specification) -> Specification:
 def _limits(limits: Limits, traversal: Traversal) -> Limits:
     off = {name: getattr(CEILINGS, name) for name in ceilings_of(Limits) if getattr(limits, name) is None}
     within = _within(dataclasses.replace(limits, **off))
-    # A sample ends when it is drawn: the number of its matches is no limit of it.
+    # A sample ends with its last draw: a number of matches does not limit it.
     return dataclasses.replace(within, matches=limits.matches) if isinstance(traversal, Sampling) else within
 
 
 def _within(record: _Record) -> _Record:
-    """The record with the settings of its own, and of the records in it, at their ceilings where they are above."""
+    """The record with its settings, and those of the records in it, clamped to their ceilings."""
     ceilings, changed = ceilings_of(type(record)), dict[str, Any]()
     for item in dataclasses.fields(record):  # type: ignore[arg-type]
         value = getattr(record, item.name)

@@ -1,11 +1,11 @@
-"""What differs between runs in what was asked, and in the circumstances under which it was answered.
+"""How runs differ in their settings, and in the circumstances of their answers.
 
     {"query": {"prefix": "The man", "decoding": {"top_k": 40}}, ...}      query.prefix             The man | The woman
     {"query": {"prefix": "The woman", "decoding": {"top_k": None}}, ...}  query.decoding.top_k          40 | None
 
-A specification is a tree, and most of two trees is alike. So each is laid flat, one line a leaf, and the lines that are
-the same for all are put aside. What is there for one run alone (the seed of a sample, beside a distribution) differs
-too; `ABSENT` stands where it is not.
+A specification is a tree, and two trees are mostly alike. So each is laid flat, one line a leaf, and equal lines are
+put aside. A setting of one run alone (the seed of a sample, next to a distribution) differs too; `ABSENT` fills its
+gaps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ABSENT: Final = Absent()
 
 @dataclass(frozen=True)
 class Setting:
-    """One leaf of several specifications: its path, "query.decoding.top_k", and its value in each, in their order."""
+    """One leaf of several specifications: its path, "query.decoding.top_k", and its value in each, in order."""
 
     path: str
     values: tuple[Any, ...]
@@ -48,7 +48,7 @@ def flattened(specification: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings_of(specifications: Sequence[Mapping[str, Any]]) -> list[Setting]:
-    """Every setting that one of these has, in the order in which they first come; those that differ, and those not."""
+    """Every setting of these specifications, equal or not, in order of first appearance."""
     flat = [flattened(specification) for specification in specifications]
     paths = dict.fromkeys(path for leaves in flat for path in leaves)
     return [Setting(path, tuple(leaves.get(path, ABSENT) for leaves in flat)) for path in paths]
@@ -56,11 +56,11 @@ def settings_of(specifications: Sequence[Mapping[str, Any]]) -> list[Setting]:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """Whether runs were answered by the same model and program; a field is False where that is known not to be so.
+    """Whether runs had the same model and program; False where they are known to differ.
 
-    models: the names asked for. fingerprints: weights, configuration and tokenizer, of runs of the same name.
-    versions: the names of programs (relens, torch, ...) that were of different versions. unfinished: places of runs
-    that are not done. imported: places of runs from elsewhere.
+    models: their names. fingerprints: weights, configuration and tokenizer under the same name. versions: programs
+    (relens, torch, ...) of different versions. unfinished: places of runs that are not done. imported: places of runs
+    from elsewhere.
     """
 
     models: bool
@@ -71,7 +71,7 @@ class Circumstances:
 
 
 def circumstances(runs: Sequence[RunRecord]) -> Circumstances:
-    """How far these runs were answered under the same circumstances."""
+    """The circumstances of these runs."""
     by_model: dict[str, set[str]] = {}
     for run in runs:
         if run.model_fingerprint:
@@ -79,7 +79,7 @@ def circumstances(runs: Sequence[RunRecord]) -> Circumstances:
     names = dict.fromkeys(name for run in runs for name in run.versions)
     return Circumstances(
         models=len({run.model for run in runs}) <= 1,
-        fingerprints=all(len(found) <= 1 for found in by_model.values()),
+        fingerprints=all(len(fingerprints) <= 1 for fingerprints in by_model.values()),
         versions=tuple(name for name in names if len({run.versions[name] for run in runs if name in run.versions}) > 1),
         unfinished=tuple(place for place, run in enumerate(runs) if run.status != "done"),
         imported=tuple(place for place, run in enumerate(runs) if run.origin is not None),

@@ -1,4 +1,4 @@
-"""Complaints about trouble that lasts: a store on a full disk fails many times a second, and the log says so once."""
+"""Warnings about lasting trouble: a store on a full disk fails many times a second, and the log says so once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Complaints:
         self._next = 0.0
 
     def warn(self, error: Exception) -> None:
-        """Log the error's text, unless that has just been done."""
+        """Log the error's text, unless it was logged within the last minute."""
         now = time.monotonic()
         if str(error) != self._sentence or now >= self._next:
             self._sentence, self._next = str(error), now + AGAIN_SECONDS

@@ -1,17 +1,17 @@
-"""The tables, and how they are reached: one place that knows SQLite from PostgreSQL.
+"""The tables and their transactions: the one module where SQLite and PostgreSQL differ.
 
 A dashboard reads a run twice a second while a worker writes to it, from another process. SQLite can do that when
 
 * the journal is a write-ahead log, so that readers go on seeing the last commit while the next is written;
-* whoever means to write says so at once (BEGIN IMMEDIATE) and waits for its turn (busy timeout), instead of finding
-  out at its first INSERT that another was quicker, which no waiting can mend;
-* foreign keys are switched on, which SQLite leaves to each connection.
+* a writer says so at once (BEGIN IMMEDIATE) and waits for its turn (busy timeout); otherwise its first INSERT could
+  fail because another was quicker, and no waiting would help;
+* foreign keys are switched on, for each connection.
 
 A commit survives the death of any process (synchronous=NORMAL); only a loss of power can take back the last ones.
-PostgreSQL needs none of it, and locks the row that a worker claims.
+PostgreSQL needs none of this, and locks the row that a worker claims.
 
-JSON is kept as ASCII text in both: what a model writes may hold NUL, lone surrogates or infinite log-probabilities,
-which the databases' own JSON types refuse.
+Both keep JSON as ASCII text: a model may write NUL, lone surrogates or infinite log-probabilities, which the databases'
+own JSON types refuse.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Database:
             yield connection
 
     def dispose(self) -> None:
-        """Close the connections that wait for use."""
+        """Close the idle connections."""
         self.engine.dispose()
 
     def _prepare(self) -> None:
@@ -171,7 +171,7 @@ def _create_engine(url: URL) -> Engine:
 
     @sql.event.listens_for(engine, "connect")
     def configure(connection: sqlite3.Connection, _record: object) -> None:
-        # The driver would begin transactions by guessing from the statement; `begin` below says what is meant.
+        # The driver would begin transactions by guessing from the statement; `begin` below says which kind.
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
@@ -199,7 +199,7 @@ _SQLITE_SENTENCES = {
 
 
 def _sentence(error: exc.SQLAlchemyError, name: str) -> str:
-    """What went wrong, in words; the address in `name` is without its password."""
+    """The error as a sentence; the address in `name` is without its password."""
     if isinstance(error, exc.TimeoutError):
         return f"The store of runs ({name}) is too busy to answer."
     cause = error.orig if isinstance(error, exc.DBAPIError) else None

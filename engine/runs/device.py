@@ -1,9 +1,9 @@
-"""What this process uses of the machine, as figures for a page.
+"""The use of the machine by this process, as figures for a page.
 
     {"name": "cpu", "cpu_percent": 184.0, "cpu_count": 2, "memory_bytes": 912000000}
 
 cpu_percent is of one core, so two busy cores make 200. With an accelerator there are also gpu_memory_bytes,
-gpu_memory_total_bytes and, where the driver tells, gpu_percent.
+gpu_memory_total_bytes and, if the driver reports it, gpu_percent.
 """
 
 from __future__ import annotations

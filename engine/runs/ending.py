@@ -1,11 +1,11 @@
-"""The end of a worker, which comes even where the worker itself cannot see to it.
+"""The end of a worker, also of one that is stuck.
 
-    its parent is gone, or somebody sends SIGTERM
-        0 s     it is asked to end: it leaves its run after the present batch, writes that down, and returns
-        8 s     it has not returned (a stuck call, a store that does not answer): its children and it are ended
+    its parent is gone, or SIGTERM comes
+        0 s     a request to end: the worker leaves its run after the present batch, marks it, and returns
+        8 s     the worker has not returned (a stuck call, a store that does not answer): it is killed with its children
 
-A thread of its own looks after the parent from the first moment on: a worker may wait for a store that is damaged, or
-be inside one long call, and would notice nothing.
+A thread of its own watches the parent from the start: a worker may wait for a damaged store, or be inside one long
+call, and would notice nothing.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 
 
 class Ending(threading.Thread):
-    """Sees to the end of this process. is_due: whether it has come; ask: what makes the process end by itself.
+    """Ends this process. is_due: whether it is time; ask: requests an orderly end.
 
-    end_hard: what is done once `GRACE_SECONDS` have passed since, unless `close` came first.
+    end_hard: called `GRACE_SECONDS` later, unless `close` came first.
     """
 
     def __init__(
@@ -37,12 +37,12 @@ class Ending(threading.Thread):
         self._is_due = is_due
         self._ask = ask
         self._end_hard = end_hard or _end_this_process
-        self._wanted = threading.Event()
+        self._has_begun = threading.Event()
         self._over = threading.Event()
 
     def begin(self) -> None:
         """The end has come; returns at once, so that a signal handler may call it."""
-        self._wanted.set()
+        self._has_begun.set()
         self._ask()
 
     def close(self) -> None:
@@ -51,7 +51,7 @@ class Ending(threading.Thread):
 
     def run(self) -> None:
         """The thread's own loop."""
-        while not self._wanted.is_set():
+        while not self._has_begun.is_set():
             if self._over.wait(LOOK_SECONDS):
                 return
             if self._is_due():

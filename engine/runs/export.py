@@ -7,13 +7,13 @@ A match goes into one line of a table, and each named group of the expressions g
     2       The dig  The          dog            true          0.002  ...  504 3046   substitution at 5: 'o' -> 'i'
 
 JSON keeps every field as it is stored and reads back equal. Parquet keeps the numbers exactly, the lists as lists, and
-has the same types whatever the rows are. A group that could not be told is null there; in CSV it is an empty cell, like
-that of a group that took no part.
-CSV is for spreadsheets, which run a cell as a formula when it begins with one of `= + - @`, also in full width, a tab
-or the end of a line. What a model writes must not do that, nor what the file of a run calls a column, so **such a text
-is given an apostrophe in front**, the spreadsheets' own mark for "this is text" (OWASP, "CSV injection"); an apostrophe
-that was there already is doubled by the same rule, so that taking one away from every text that begins with one
-restores it. Numbers are written as they are.
+the same types for all rows. A group of unknown value is null there; in CSV it is an empty cell, like that of a group
+that took no part.
+
+CSV is for spreadsheets, which run a cell as a formula if it begins with one of `= + - @`, also in full width, a tab or
+the end of a line. Texts of a model and names of columns must not run, so **such a text gets an apostrophe in front**,
+the spreadsheets' own mark for text (OWASP, "CSV injection"). A leading apostrophe is doubled by the same rule: taking
+one away from every text that begins with one restores it. Numbers are written as they are.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def export_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> bytes:
     if format == "json":
         return _json(rows)
     if format == "parquet":
-        # Imported here: of all who import this module, only this needs it, and it is large.
+        # Imported here: it is large, and nothing else in this module needs it.
         from engine.runs.parquet import MATCH_TYPES, write_parquet
 
         flat = [_with_group_columns(row) for row in rows]
@@ -58,7 +58,7 @@ def export_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> bytes:
 
 
 def export_shares(results: Sequence[StringResult] | Sequence[GroupResult], format: Format) -> bytes:
-    """What `engine.traversal.summaries` says of strings or groups as a file, in the order given; as `export_rows`."""
+    """The shares of strings or groups (`engine.traversal.summaries`) as a file, in this order; see `export_rows`."""
     return export_rows([result.to_json() for result in results], format)
 
 
@@ -66,11 +66,11 @@ def merge_encodings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """One row a string: matches that spell the same text, merged, in the order of the first of them.
 
     A merged row is its first match (of a best-first search: the best-ranked), with
-    encodings: how many token sequences of the string were found; canonical_number: the number of the match that is
-    the tokenizer's own sequence, None where it was not found; prob and decoder_prob: the sums of exp(log_prob) and
-    exp(decoder_log_prob) over the sequences, and log_prob and decoder_log_prob their logarithms, in nats; is_canonical:
-    whether the canonical sequence is among them; numbers: of the matches; count: the sum of theirs, and weight: the
-    mean over these counts, so that count x weight is still what the string counts for.
+    encodings: the number of its token sequences; canonical_number: the number of the match with the canonical sequence,
+    None if it is not there; prob and decoder_prob: the sums of exp(log_prob) and exp(decoder_log_prob) over the
+    sequences, and log_prob and decoder_log_prob their logarithms, in nats; is_canonical: whether the canonical sequence
+    is among them; numbers: of the matches; count: the sum of theirs, and weight: the mean over these counts, so that
+    count x weight stays the weight of the string.
 
     Shares, with their intervals, are in `engine.traversal.summaries`.
 
@@ -89,7 +89,7 @@ def probability(log_prob: float | None) -> float | None:
 
 
 def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as one line of a table: probabilities beside logarithms, a column a group, lists and edits as text."""
+    """A row as one line of a table: probabilities and logarithms, a column a group, lists and edits as text."""
     flat: dict[str, Any] = {}
     for name, value in _with_group_columns(row).items():
         if name in _LOG_PROBABILITIES:
@@ -103,8 +103,8 @@ def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
 def edit_text(edit: Mapping[str, Any]) -> str:
     """An edit of a match (as JSON) in words: `substitution at 5: 'o' -> 'i'`.
 
-    The position counts the characters before it, in the text that was written. Characters are quoted as Python does, so
-    that a blank is seen.
+    The position counts the characters before the edit, in the written text. Characters are quoted as in Python, so that
+    a blank is visible.
     """
     changed = [repr(edit[name]) for name in ("removed", "written") if edit[name]]
     return f"{edit['operation']} at {edit['position']}: {' -> '.join(changed)}"
@@ -137,7 +137,7 @@ _FIRST_COLUMNS = (
 
 
 def _columns_in_order(names: Iterable[str]) -> list[str]:
-    """What a person looks for first stands first; anything else follows as it came."""
+    """The columns that people read first, then the others in the order they came."""
     names = list(dict.fromkeys(names))
 
     def place(name: str) -> int:
@@ -155,7 +155,7 @@ def _with_group_columns(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _json(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """A list of objects, one a line. Row by row: whoever else the server has to answer waits for a single call."""
+    """A list of objects, one a line. Row by row: during a single long call the server could answer nobody else."""
     file = io.BytesIO()
     for place, row in enumerate(rows):
         file.write(b",\n" if place else b"[\n")
@@ -172,7 +172,7 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     writer.writerow([_cell(name) for name in columns])
     for row in flat:
         writer.writerow([_cell(row.get(name)) for name in columns])
-    # A lone surrogate cannot be written as UTF-8; the replacement character says that something was there.
+    # A lone surrogate cannot be written as UTF-8; a replacement character stands for it.
     return sheet.getvalue().encode("utf-8-sig", errors="replace")
 
 

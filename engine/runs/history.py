@@ -1,12 +1,12 @@
-"""Runs as a person comes back to them: found by their words, named, noted, pinned, deleted and restored.
+"""The history of runs: search by words, names, notes, pins, deletion and restoring.
 
     store.find("washington born", varieties=("sampling",))   pinned ones first, then the newest
     store.rename(run, "Birth dates, top-k 40")
     store.delete(run)                                        gone from every list, its rows kept for a while
     store.restore(run)                                       as it was
 
-Deleting only marks a run, so that it can be undone; what was deleted longer than `RELENS_KEEP_DELETED` days ago is
-removed for good at the next deletion, or when a worker starts. A run that is still going is stopped by it.
+Deleting marks a run and can be undone. After `RELENS_KEEP_DELETED` days a deleted run is removed for good, at the next
+deletion or when a worker starts. Deleting a live run also stops it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from engine.runs.search_words import ESCAPE, like_patterns, search_words
 from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, run_record
 
 LONGEST_NAME, LONGEST_NOTE = 200, 10_000
-#: Of what is looked for, this many characters are read.
+#: Only this many characters of a search text count.
 _LONGEST_SEARCH = 400
 
 
 class History(StorePart):
-    """Finding runs, and what a person does with them."""
+    """Searching runs, and changing their names, notes, pins and deletion."""
 
     def find(
         self,
@@ -46,7 +46,7 @@ class History(StorePart):
         limit: int = 50,
         offset: int = 0,
     ) -> list[RunRecord]:
-        """The runs with all words of `text` in their name, note, model or question, whatever the case of its letters.
+        """The runs with all words of `text` in their name, note, model or query, in upper or lower case.
 
         Each filter is off where it is empty. varieties: as `RunRecord.variety`. deleted: those in the bin in place of
         the others. Pinned ones first, then the newest; inspections are never among them.
@@ -77,11 +77,11 @@ class History(StorePart):
             return [listed_run(row) for row in connection.execute(query).mappings()]
 
     def specification(self, run_id: str) -> dict[str, Any] | None:
-        """What was asked of a run, also of one in the bin; None where there is no run of that id (any more)."""
+        """The specification of a run, also of one in the bin; None for an unknown id."""
         query = sql.select(runs_table.c.specification).where(runs_table.c.id == run_id)
         with self._database.reading() as connection:
-            found = connection.scalar(query)
-        return None if found is None else from_text(found)
+            text = connection.scalar(query)
+        return None if text is None else from_text(text)
 
     def count(
         self,
@@ -112,13 +112,13 @@ class History(StorePart):
             return [run_record(row) for row in connection.execute(query).mappings()]
 
     def models(self) -> list[str]:
-        """The models that runs were asked of, by name."""
+        """The names of the models of all runs."""
         query = sql.select(runs_table.c.model).where(is_kept(), runs_table.c.kind != INSPECT).distinct()
         with self._database.reading() as connection:
             return sorted(connection.scalars(query))
 
     def fingerprint_here(self, model: str) -> str | None:
-        """The fingerprint that the model of that name last had on this installation; None where that is not known."""
+        """The latest fingerprint of the model of that name on this installation; None if unknown."""
         query = (
             sql.select(runs_table.c.model_fingerprint)
             .where(
@@ -150,7 +150,7 @@ class History(StorePart):
             raise _missing(run_id)
 
     def delete(self, run_id: str) -> None:
-        """Put a run into the bin, stopping it where it is not over; what has been there too long is removed."""
+        """Put a run into the bin, and stop it if it is live; runs that were in the bin too long are removed."""
         now = time.time()
         chosen = runs_table.update().where(runs_table.c.id == run_id, is_kept())
         with self._database.writing() as connection:
@@ -163,7 +163,7 @@ class History(StorePart):
         self.purge()
 
     def restore(self, run_id: str) -> None:
-        """Take a run out of the bin, as it was. `QueryError` where it is not in it any more."""
+        """Take a run out of the bin, as it was. `QueryError` where it is not there any more."""
         with self._database.writing() as connection:
             restored = connection.execute(
                 runs_table.update()
@@ -185,17 +185,17 @@ class History(StorePart):
             ).rowcount
 
     def _describe(self, run_id: str, **changes: str) -> None:
-        """Change name or note, and with it the words that the run is found by."""
+        """Change name or note, and the search words with it."""
         chosen = sql.and_(runs_table.c.id == run_id, is_kept())
         columns = runs_table.c
         with self._database.writing() as connection:
-            found = connection.execute(
+            run = connection.execute(
                 sql.select(columns.specification, columns.name, columns.note, columns.model).where(chosen)
             ).one_or_none()
-            if found is None:
+            if run is None:
                 raise _missing(run_id)
-            now: dict[str, Any] = {"name": found.name, "note": found.note} | changes
-            words = search_words(from_text(found.specification), now["name"], now["note"], found.model)
+            now: dict[str, Any] = {"name": run.name, "note": run.note} | changes
+            words = search_words(from_text(run.specification), now["name"], now["note"], run.model)
             connection.execute(runs_table.update().where(chosen).values(**now, search_words=words))
 
 
@@ -205,7 +205,7 @@ def clean_line(text: str, longest: int, what: str) -> str:
 
 
 def clean_text(text: str, longest: int, what: str) -> str:
-    """`text` without what databases refuse, and without blanks around it. Raises `LimitError` where it is too long."""
+    """`text` without characters that databases refuse, stripped. Raises `LimitError` where it is too long."""
     text = text.replace("\0", "").encode("utf-8", "replace").decode().strip()
     if len(text) > longest:
         raise LimitError(

@@ -1,4 +1,4 @@
-"""Runs of other installations in this store: as they came out there, marked as imported, to compare and to repeat."""
+"""Runs of other installations in this store: unchanged, marked as imported, to compare and to repeat."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Imports(StorePart):
     def import_run(self, run: RunFile) -> str:
         """Keep a run that was read from a file, with its own times and versions; returns the id it has here.
 
-        It is all there or, where the store cannot be written, not at all. What it may use when it is repeated is
-        clamped (`engine.runs.ceilings`). Raises `LimitError` where it is described by more than any run needs.
+        One transaction: all of it is written, or nothing. Its limits are clamped (`engine.runs.ceilings`), for when it
+        is repeated. Raises `LimitError` for a description that is too large.
         """
         specification = specification_to_json(within_ceilings(run.specification))
         check_sizes(specification)

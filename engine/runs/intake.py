@@ -1,13 +1,12 @@
-"""Files that somebody brings, read and kept by a process of their own.
+"""Uploaded files, read and kept by a process of their own.
 
     page:    take_in_run(bytes of the file, store)   ---->  child: unpack, check every row, draw the verdict, write
              id of the run, or one sentence          <----
 
-A file comes from anywhere, may hold 128 MB once it is unpacked, and is checked by drawing from it what its study draws.
-That takes seconds of a processor and hundreds of megabytes, whoever made the file; and reading one long text as JSON is
-one call, during which nothing else of Python runs. So the page's process hands the bytes on and waits. The child has
-limits of time and memory, and gives both back when it ends. One file is read at a time: what several people import at
-once comes one after the other.
+A file comes from anywhere and may hold 128 MB unpacked. To check it, its study's verdict is drawn from its rows. That
+takes seconds and hundreds of megabytes, and reading one long text as JSON is a single call, during which nothing else
+of Python runs. So the page's process hands the bytes on and waits. The child has limits of time and memory, and frees
+both when it ends. One file is read at a time.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ _one_at_a_time = threading.Lock()
 def take_in_run(data: bytes, store_url: str) -> str:
     """Keep the run in the bytes of a file in the store of that address; returns the id it has there.
 
-    Raises what `engine.runs.run_file.read_run` and `Store.import_run` raise, and `LimitError` where that takes more
-    time or memory than a file may take.
+    Raises the errors of `engine.runs.run_file.read_run` and `Store.import_run`, and `LimitError` for a file that takes
+    too much time or memory.
     """
     return str(_kept("engine.runs.intake:run_job", {"store": store_url}, data)["run"])
 
@@ -38,7 +37,7 @@ def take_in_run(data: bytes, store_url: str) -> str:
 def take_in_deck(data: bytes, store_url: str, deck: str) -> int:
     """Put the screens in the bytes of a file on a deck of the store of that address; returns how many were new.
 
-    Raises what `ScreenStore.load` raises, and `LimitError` as `take_in_run`.
+    Raises the errors of `ScreenStore.load`, and `LimitError` as `take_in_run`.
     """
     return int(_kept("engine.runs.intake:deck_job", {"store": store_url, "deck": deck}, data)["new"])
 

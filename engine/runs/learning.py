@@ -8,7 +8,7 @@ from engine.learn.text_encodings import TextEncodings
 from engine.query import Limits
 from engine.runs.warm_answers import WarmAnswers
 
-#: What takes longer is refused; most texts take milliseconds.
+#: Longer work is refused; most texts take milliseconds.
 LESSON_LIMITS = Limits(compile_seconds=6.0, regex_length=500)
 TEXT_LIMITS = Limits(compile_seconds=4.0)
 WALK_LIMITS = Limits(compile_seconds=12.0, regex_length=300)
@@ -21,7 +21,7 @@ class Lessons(WarmAnswers[Lesson]):
     subject = "The lesson"
 
     def lesson(self, pattern: str, model: str, options: LessonOptions) -> Lesson:
-        """The lesson; raises what `engine.learn.lesson.lesson` raises, `ModelError` and `LimitError`."""
+        """The lesson; raises the errors of `engine.learn.lesson.lesson`, `ModelError` and `LimitError`."""
         return self.ask({"pattern": pattern, "model": model, "options": options.to_json()}, LESSON_LIMITS)
 
 
@@ -32,7 +32,7 @@ class TextEncoder(WarmAnswers[TextEncodings]):
     subject = "Counting the encodings"
 
     def encodings(self, text: str, model: str) -> TextEncodings:
-        """The encodings of `text` for the tokenizer of `model`; raises what `engine.learn.text_encodings` raises, and
+        """The encodings of `text` for the tokenizer of `model`; raises the errors of `engine.learn.text_encodings`, and
         `ModelError`.
         """
         return self.ask({"text": text, "model": model}, TEXT_LIMITS)
@@ -45,5 +45,5 @@ class WalkAnswers(WarmAnswers[RandomWalks]):
     subject = "The random walks"
 
     def walks(self, pattern: str, model: str, seed: int = 0, draws: int = MOST_DRAWS) -> RandomWalks:
-        """The walks; raises what `engine.learn.random_walks.random_walks` raises, `ModelError` and `LimitError`."""
+        """The walks; raises the errors of `engine.learn.random_walks.random_walks`, `ModelError` and `LimitError`."""
         return self.ask({"pattern": pattern, "model": model, "seed": seed, "draws": draws}, WALK_LIMITS)

@@ -1,12 +1,12 @@
-"""Which workers live, as somebody finds who looks again and again.
+"""Which workers live, as one observer sees it.
 
     worker of this machine       lives as long as its process
     worker of another machine    lives as long as its heartbeat changes:
                                  looked at    10:00:00   10:00:20   10:00:31
                                  heartbeat    09:12:07   09:12:27   09:12:27 ...    unchanged for 30 s: dead
 
-Two machines' clocks differ, and one that is set jumps. So a heartbeat is not held against a clock: what counts is for
-how long it has been the same, by the observer's own count of seconds, which nobody sets.
+The clocks of two machines differ, and a clock that is set jumps. So no heartbeat is compared with a clock: a worker is
+dead when its heartbeat has been the same for 30 seconds of the observer's own monotonic time.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from collections.abc import Callable
 
 from engine.runs.processes import ProcessMark
 
-#: A worker of another machine that has not reported for this long is given up, in seconds. It reports every second, but
-#: the operating system may hold it up while a large model is read from a slow disk.
+#: A worker of another machine counts as dead after this many seconds of silence. It reports every second, but the
+#: operating system may hold it up while a large model is read from a slow disk.
 STALE_SECONDS = 30.0
 
 
 class Leases:
-    """What one observer knows of the workers of a store; safe for threads."""
+    """One observer's view of the workers of a store; safe for threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -32,7 +32,7 @@ class Leases:
         self._seen: dict[str, tuple[float, float]] = {}
 
     def silence(self, worker_id: str, heartbeat: float) -> float:
-        """For how many seconds this observer has seen the same heartbeat; 0 at the first look."""
+        """For how many seconds this observer has seen the same heartbeat; 0 the first time."""
         now = self._clock()
         with self._mutex:
             before = self._seen.get(worker_id)
@@ -42,14 +42,14 @@ class Leases:
             return now - before[1]
 
     def lives(self, worker_id: str, state: str, heartbeat: float, mark: ProcessMark) -> bool:
-        """Whether a worker that reported this is alive, as far as this observer can tell."""
+        """Whether a worker with this report is alive, as far as this observer knows."""
         silence = self.silence(worker_id, heartbeat)
         if state == "ended" or mark.has_ended:
             return False
         return mark.is_here or silence < STALE_SECONDS
 
     def forget(self, worker_ids: list[str]) -> None:
-        """These workers are off the list."""
+        """Drop these workers."""
         with self._mutex:
             for worker_id in worker_ids:
                 self._seen.pop(worker_id, None)

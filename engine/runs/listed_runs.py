@@ -1,10 +1,10 @@
-"""A run as a list of many shows it: everything but what was asked.
+"""A run as a line of a list: everything but its specification.
 
     store.listed(limit=25)       25 lines, each of some hundred characters
     store.find(limit=25)         25 runs with their specifications, each of up to a million
 
-A list is drawn anew every few seconds by everybody who looks at it, and a specification never changes. So a list reads
-these lines, and what an unnamed run asked is read once (`app.runs.questions`).
+Every open list is drawn anew every few seconds, and a specification never changes. So a list reads these lines, and the
+query of an unnamed run is read once (`app.runs.questions`).
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class ListedRun:
         return self.status not in ENDED
 
 
-#: The columns of the table of runs that it is made of.
+#: The columns of the table of runs for a `ListedRun`.
 COLUMNS = tuple(field.name for field in fields(ListedRun))
 
 
 def listed_run(row: RowMapping) -> ListedRun:
-    """A row of these columns as others see it."""
+    """The listed run of a row with these columns."""
     values = dict(row)
     values["progress"] = from_text(values["progress"])
     values["pinned"] = bool(values["pinned"])

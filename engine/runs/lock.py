@@ -1,14 +1,14 @@
-"""One worker a store and machine, however many dashboards watch over it.
+"""One worker for each store and machine, however many dashboards use it.
 
-The worker holds a lock on a file for as long as it lives. The operating system takes the lock back when the process
-ends, whatever ended it, so a lock is never left behind and nothing has to be cleaned up.
+The worker holds a lock on a file for as long as it lives. The operating system frees the lock when the process ends for
+any reason, so no lock is left behind and nothing has to be cleaned up.
 
-The holder writes into the file which process it is and which one it belongs to:
+The holder writes its own process and its parent into the file:
 
     {"holder": {"host": "desk", "pid": 4711, "begun": 88120}, "parent": {"host": "desk", "pid": 4700, "begun": 88007}}
 
-A worker ends with its parent. One that cannot (it is stopped, or stuck in a long call) would keep every other worker
-away; who finds it without a parent may end it (`Holder`).
+A worker ends with its parent. One that cannot (it is stopped, or stuck in a long call) would keep all other workers
+away; without a living parent it may be killed (`Holder`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ANOTHER_WORKER = 3
 
 
 def lock_path(store_url: str) -> Path:
-    """The lock file of a store: beside an SQLite file, else in the cache folder under a name made from the address."""
+    """The lock file of a store: next to an SQLite file, else in the cache folder under a name made from the address."""
     url = make_url(store_url)
     if url.get_backend_name() == "sqlite" and url.database:
         return Path(f"{Path(url.database).resolve()}.worker")
@@ -49,14 +49,14 @@ def lock_path(store_url: str) -> Path:
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a lock, and the one that it belongs to, None for none."""
+    """The process that holds a lock, and its parent, None for none."""
 
     process: ProcessMark
     parent: ProcessMark | None
 
     @property
     def is_orphan(self) -> bool:
-        """Whether it lives on this machine, and the process that it belongs to does not any more."""
+        """Whether it lives on this machine and its parent has ended."""
         return (
             self.process.is_here
             and not self.process.has_ended
@@ -66,13 +66,13 @@ class Holder:
         )
 
     def kill(self) -> None:
-        """End it here and now; its children end with it."""
+        """Kill it; its children end with it."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(self.process.pid, signal.SIGKILL)
 
 
 class WorkerLock:
-    """The right to be the worker of a store on this machine. parent: the process that the holder belongs to."""
+    """The right to be the worker of a store on this machine. parent: the process that the holder ends with."""
 
     def __init__(self, store_url: str, parent: int | None = None) -> None:
         self._path = lock_path(store_url)
@@ -80,10 +80,10 @@ class WorkerLock:
         self._file: int | None = None
 
     def acquire(self, patience: float = 0.0) -> bool:
-        """Take the lock, if nobody holds it for longer than `patience` seconds, and write down who has it.
+        """Take the lock, within `patience` seconds, and sign the file; False if another process keeps it.
 
-        Patience is for the moment in which another only looks (`is_held`). Raises `StoreError` where the file cannot
-        be made.
+        Patience covers the moment in which another process only looks (`is_held`). Raises `StoreError` where the file
+        cannot be made.
         """
         give_up = time.monotonic() + patience
         while not self._try():
@@ -94,7 +94,7 @@ class WorkerLock:
         return True
 
     def holder(self) -> Holder | None:
-        """Who holds the lock, by what is written in its file; None where that is not known."""
+        """The holder of the lock, as signed in its file; None if unknown."""
         try:
             signed = json.loads(self._path.read_bytes()[:_LONGEST_SIGNATURE])
         except (OSError, ValueError):
@@ -131,7 +131,7 @@ class WorkerLock:
         return True
 
     def release(self) -> None:
-        """Let go of the lock; nothing happens where it is not held."""
+        """Let go of the lock, if it is held."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -1,13 +1,12 @@
-"""Stores made by earlier versions of the program, brought up to date where they are.
+"""Stores of earlier versions of the program, brought up to date in place.
 
-    version 1   runs as they were asked for and came out
-    version 2   and what a person does with them: name, note, pin, deletion with undo, where an imported one is from
-    version 3   and which session queued them; figures of screens apart from their words, with a small picture of each
+    version 1   runs: specification, progress, rows
+    version 2   adds name, note, pin, deletion with undo, and the origin of an imported run
+    version 3   adds the session that queued a run; figures of screens apart from their words, each with a small picture
 
-Each step changes the tables and is told by the number of the version that it begins from. All steps run in the one
-transaction that also writes the new version, so a store is of one version or of the other, and a program that dies in
-between leaves it as it was. A step names columns and types by itself: the tables of `engine.runs.database` are those of
-today, and a step has to do what it did when it was written.
+Each step changes the tables; its key is the version that it begins from. All steps run in one transaction, which also
+writes the new version: a program that dies in between leaves the store as it was. A step names its columns and types
+itself: `engine.runs.database` has the tables of today, and a step must go on doing what it did when it was written.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from engine.runs.search_words import search_words, variety
 _BATCH = 500
 
 
-def migrate(connection: Connection, version: int, wanted: int) -> int:
-    """Take the tables from `version` as far towards `wanted` as there are steps; the version they are of then."""
-    while version < wanted and version in _STEPS:
+def migrate(connection: Connection, version: int, target: int) -> int:
+    """Take the tables from `version` as far towards `target` as there are steps; returns the version reached."""
+    while version < target and version in _STEPS:
         _STEPS[version](connection)
         version += 1
     return version
@@ -69,9 +68,11 @@ def _from_version_1(connection: Connection) -> None:
 
 def _from_version_2(connection: Connection) -> None:
     _add(connection, "runs", sql.Column("session", sql.String(64), nullable=False, server_default=""))
-    # A store has screens since somebody opened its decks; those made today have these columns.
-    found = sql.inspect(connection)
-    if not found.has_table("screens") or "figure" in {column["name"] for column in found.get_columns("screens")}:
+    # Screens exist once somebody has opened a deck; tables made today have these columns.
+    inspector = sql.inspect(connection)
+    if not inspector.has_table("screens") or "figure" in {
+        column["name"] for column in inspector.get_columns("screens")
+    }:
         return
     _add(connection, "screens", sql.Column("figure", sql.Text, nullable=False, server_default='""'))
     _add(connection, "screens", sql.Column("preview", sql.Text))
@@ -86,7 +87,7 @@ def _from_version_2(connection: Connection) -> None:
 
 
 def _add(connection: Connection, table: str, column: sql.Column[Any]) -> None:
-    # A column is told to a database in its own words, which it has for one that is in a table.
+    # A column compiles into a database's own SQL only as part of a table.
     sql.Table(table, sql.MetaData(), column)
     definition = CreateColumn(column).compile(dialect=connection.dialect)
     connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {definition}")

@@ -1,11 +1,11 @@
-"""Whether runs of a study decide the same questions otherwise, question by question.
+"""Whether runs of a study differ on the same questions, question by question.
 
-    the same 40 passages, asked of two models      A finds the last word of 17, B of 25
+    the same 40 passages, given to two models      A finds the last word of 17, B of 25
                                                    A alone of 2, B alone of 10            p = 0.039, corrected 0.077
 
-Two shares with overlapping intervals may well differ: the questions are the same, so it counts on which of them the
-runs disagree (McNemar's test, see `engine.paired`). A question is known by its text, so runs that asked other passages
-or targets are compared on those that they share; what a search was cut in before it could tell is left out.
+Two shares with overlapping intervals may well differ: the questions are the same, so the ones on which the runs
+disagree decide (McNemar's test, see `engine.paired`). A question is identified by its text, so runs with different
+passages or targets are compared on those that they share; undecided questions are left out.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from engine.studies.cloze import PassageAnswers
 from engine.studies.toxicity import InputAnswer
 
 Row = Mapping[str, Any]
-#: What was asked and how, and whether it was decided with yes.
+#: The variant, the question, and whether it was decided with yes.
 Decided = tuple[str, Hashable, bool]
 
 
 @dataclass(frozen=True)
 class PairedDifference(Record):
-    """Two runs, by their places, on the questions of one way of asking that both decided.
+    """Two runs, by their places, on the questions of one variant (`way`) that both decided.
 
-    first_yes, second_yes: how many each has with yes. corrected_p_value: for the number of comparisons (Holm).
+    first_yes, second_yes: how many each decided with yes. corrected_p_value: for the number of comparisons (Holm).
     """
 
     way: str
@@ -47,9 +47,9 @@ class PairedDifference(Record):
 
 
 def paired_differences(kind: str, runs: Sequence[Iterable[Row]]) -> tuple[PairedDifference, ...]:
-    """Every two of these runs of a study, way by way; () for a kind whose questions have no yes and no.
+    """Every pair of these runs of a study, way by way; () for a kind whose questions are not decided by yes or no.
 
-    runs: of each the rows that count. Ways in the order in which they first come.
+    runs: the rows that count, run by run. Ways in order of first appearance.
     """
     reader = _READERS.get(kind)
     if reader is None:
@@ -60,16 +60,16 @@ def paired_differences(kind: str, runs: Sequence[Iterable[Row]]) -> tuple[Paired
         for way, question, is_yes in reader(rows):
             by_way.setdefault(way, {})[question] = is_yes
         decided.append(by_way)
-    found = []
+    compared = []
     for way in dict.fromkeys(way for by_way in decided for way in by_way):
         for first, second in combinations(range(len(decided)), 2):
             one, other = decided[first].get(way, {}), decided[second].get(way, {})
             shared = [question for question in one if question in other]
             if shared:
                 answers = [one[question] for question in shared], [other[question] for question in shared]
-                found.append((way, first, second, sum(answers[0]), sum(answers[1]), paired_test(*answers)))
-    corrected = holm([test.p_value for *_, test in found])
-    return tuple(PairedDifference(*each, p_value) for each, p_value in zip(found, corrected, strict=True))
+                compared.append((way, first, second, sum(answers[0]), sum(answers[1]), paired_test(*answers)))
+    corrected = holm([test.p_value for *_, test in compared])
+    return tuple(PairedDifference(*each, p_value) for each, p_value in zip(compared, corrected, strict=True))
 
 
 def _passages(rows: Iterable[Row]) -> Iterator[Decided]:
@@ -87,7 +87,7 @@ def _sentences(rows: Iterable[Row]) -> Iterator[Decided]:
 
 
 def _triggers(rows: Iterable[Row]) -> Iterator[Decided]:
-    """Trigger search: whether the search for a target came to a hit, by hit type; of prompts with each seed."""
+    """Trigger search: whether the search for a target ended in a hit, by hit type; for prompts with each seed."""
     from engine.triggers.score_row import hits_of
 
     for row in rows:

@@ -1,10 +1,10 @@
 """Rows as a Parquet file, each column of one type.
 
-Matches have the same types whatever the rows are. Types that are read off the values would change with them: a list of
-edits that is empty in every row would say nothing of what an edit is, and a number that is missing in one row would
-turn the others into floats. So `MATCH_TYPES` has the fields of a match and of a share.
+Matches have the same types for all rows. Types read off the values would change with them: a list of edits that is
+empty in every row would have no type, and a number that is missing in one row would turn the others into floats. So
+`MATCH_TYPES` has the fields of a match and of a share.
 
-A column without a type there is typed by its values:
+Any other column is typed by its values:
 
     3, None, 4      whole numbers          True, None      truths          None            text
     3, 0.5          numbers                3, "three"      text            [1, 2], "a"     text: [1, 2] as JSON
@@ -23,7 +23,7 @@ from pyarrow import parquet
 _TEXT, _NUMBER, _REAL, _TRUTH = pyarrow.string(), pyarrow.int64(), pyarrow.float64(), pyarrow.bool_()
 _EDIT = {"operation": _TEXT, "position": _NUMBER, "removed": _TEXT, "written": _TEXT, "part": _TEXT}
 
-#: Of the rows of a search, and of what is added up of them.
+#: The types of the rows of a search, and of their shares.
 MATCH_TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("text", "prefix_text", "unedited"), _TEXT),
     **dict.fromkeys(("number", "prefix_tokens", "count", "encodings", "strings"), _NUMBER),
@@ -64,7 +64,7 @@ def _text(value: Any) -> str | None:
 
 
 def _storable(value: Any) -> Any:
-    """`value` with what UTF-8 cannot hold replaced, in texts wherever they are."""
+    """`value` with characters that UTF-8 cannot hold replaced, in all texts in it."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, (list, tuple)):

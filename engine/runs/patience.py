@@ -1,4 +1,4 @@
-"""Offering something to a store that may be busy or full for a moment."""
+"""Writing to a store that may be busy or full for a moment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from engine.errors import StoreError
 
-#: How long, and how often, something is offered to a store that refuses it.
+#: How long, and how often, a refused write is tried again.
 PATIENCE_SECONDS, RETRY_SECONDS = 10.0, 0.25
 
 

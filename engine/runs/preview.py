@@ -1,16 +1,16 @@
-"""What a query will ask, shown while it is typed: explained, counted, drawn, before any model is loaded.
+"""A query shown while it is typed: explained, counted, drawn, before any model is loaded.
 
     prefix "The"   pattern " (cat|dog)s?"
         4 strings: "The cat", "The dog", "The cats", "The dogs"
         pattern, characters 1 to 10: one of 2 alternatives ...
         the automaton over characters, and the one over the model's tokens
 
-Any keystroke may make a pattern that takes for ever to compile. So previews are computed in child processes with a
-limit of time and memory, a few of them, so that one person's hard pattern does not hold up another's easy one. A child
-keeps the tokenizers it has used; the parent keeps the last previews, because people go back and forth.
+Any keystroke may make a pattern that takes for ever to compile. So previews are computed in child processes with limits
+of time and memory, a few of them, so that one person's hard pattern does not hold up another's easy one. A child keeps
+its tokenizers; the parent keeps the last previews, because people go back and forth.
 
-Of a model whose tokenizer is not on this machine the preview shows what needs none. Fetching it is left to a run: who
-only types, or follows a link, makes the server ask nobody for anything.
+If the model's tokenizer is not on this machine, the preview shows only the parts that need none. Only a run fetches it:
+typing, or following a link, sends no request to the hub.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from engine.tokens.tokenizer import Tokenizer
 __all__ = ["ExplainedPart", "Graph", "GraphArc", "Preview", "Previewer", "preview_language", "preview_query"]
 
 EXAMPLES = 8
-#: Of an explanation, the parts that are sent and shown, and the characters of their texts and of their meanings: nested
-#: parentheses repeat what is in them, so that all of it can be a hundred times as long as the expression.
+#: The parts of an explanation that are sent and shown, and the characters of their texts and meanings: nested
+#: parentheses repeat their contents, so the whole can be a hundred times as long as the expression.
 PARTS, LONGEST_TEXT, LONGEST_MEANING = 150, 200, 1_000
 
 
@@ -51,9 +51,9 @@ class Preview(Record):
     prefix_parts, pattern_parts: the first `PARTS` of each; left_out: how many more there are, of both together.
     strings: how many strings the language has, in words; finite: whether its automaton has finitely many. examples: a
     few of its strings, shortest first. language_states, language_arcs: of the automaton over bytes. token_graph: None
-    without a tokenizer. token_states, token_arcs: of the automaton over tokens, None where it is made as it is reached,
-    and without a tokenizer. notes: what the user should know of the encoding. advice: where the boundary forbids a
-    token of the tokenizer's, and what helps; None where it does not. seconds: to compute all of this.
+    without a tokenizer. token_states, token_arcs: of the automaton over tokens, None where it is made on demand, and
+    without a tokenizer. notes: remarks on the encoding, for the user. advice: where the boundary forbids a token of the
+    tokenizer, and a remedy; None where it does not. seconds: to compute all of this.
     """
 
     prefix_parts: tuple[ExplainedPart, ...]
@@ -80,7 +80,7 @@ def preview_query(
     max_states: int = 60,
     compiler: LanguageCompiler | None = None,
 ) -> Preview:
-    """The preview of `query` for `tokenizer`, raises what `compile_query` raises.
+    """The preview of `query` for `tokenizer`; raises the errors of `compile_query`.
 
     max_states: how many branching states a graph shows at most.
     """
@@ -98,7 +98,7 @@ def preview_query(
 
 
 def preview_language(query: Query, limits: Limits | None = None, max_states: int = 60) -> Preview:
-    """What of the preview of `query` needs no tokenizer; otherwise as `preview_query`."""
+    """The parts of the preview of `query` that need no tokenizer; otherwise as `preview_query`."""
     from engine.language.compile import compile_language
 
     begun = time.perf_counter()
@@ -129,15 +129,15 @@ def _without_tokens(query: Query, language: Language, max_states: int) -> Previe
 
 
 def _strings(count: int | None, language: Language) -> str:
-    """How many strings, in words: at most as many as the automaton has where excluded ones are still in it."""
+    """The number of strings in words; "at most" where the automaton still has excluded ones."""
     is_bound = count is not None and language.excluded is not None
     return f"at most {describe_count(count)}" if is_bound else describe_count(count)
 
 
 def _examples(language: Language) -> tuple[str, ...]:
-    """A few strings of the language. Excluded ones are passed over: of twice as many, because they may be common."""
-    found = example_strings(language.whole, EXAMPLES if language.excluded is None else 2 * EXAMPLES)
-    return tuple(text for text in found if accepts_text(language, text))[:EXAMPLES]
+    """A few strings of the language. With excluded strings, twice as many are tried, because these may be common."""
+    candidates = example_strings(language.whole, EXAMPLES if language.excluded is None else 2 * EXAMPLES)
+    return tuple(text for text in candidates if accepts_text(language, text))[:EXAMPLES]
 
 
 def _explained(source: str) -> tuple[ExplainedPart, ...]:
@@ -159,13 +159,13 @@ def preview_job(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """What every new child does before its first job: the tables of the model that is probably asked for."""
+    """Run by every new child before its first job: makes the tables of the model that will probably be needed."""
     from engine.language import compile
     from engine.models.catalogue import likely_model
     from engine.models.loading import tokenizer_for_page
 
     compile.warm_up()
-    with contextlib.suppress(RelensError):  # whoever asks for that model gets the error
+    with contextlib.suppress(RelensError):  # a preview with that model raises it again
         if (name := likely_model()) is not None:
             preview_query(Query(" a", prefix="a", encoding=Encoding.CANONICAL), tokenizer_for_page(name))
 
@@ -177,8 +177,8 @@ class Previewer(WarmAnswers[Preview]):
     subject = "The preview"
 
     def preview(self, query: Query, model_name: str, limits: Limits | None = None) -> Preview:
-        """The preview of `query` for the tokenizer of `model_name`; without tokens, and with a note that says so, where
-        that is not on this machine.
+        """The preview of `query` for the tokenizer of `model_name`; without tokens, and with a note, if the tokenizer
+        is not on this machine.
 
         Raises the errors of compilation, `ModelError` for a model that is unknown or not allowed, and `LimitError` for
         a query that is too long or takes more time or memory than `limits` allow.

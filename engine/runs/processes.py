@@ -1,9 +1,9 @@
-"""Whether a process that wrote its number into a file or the store is still there.
+"""Whether a process that wrote its number into a file or the store still lives.
 
-    worker 4711, begun 88,120 ticks after "desk" was started     of this machine: looked for by its number
-    a process 4711 that began later                              another one, which got the number of one that ended
+    worker 4711, begun 88,120 ticks after "desk" was started     on this machine: looked up by its number
+    a process 4711 that began later                              another one, with the number of one that has ended
 
-When a process began is counted from the start of the machine: a clock that somebody sets changes nothing.
+The beginning of a process is counted from the start of the machine: setting the clock changes nothing.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class ProcessMark:
 
     @property
     def has_ended(self) -> bool:
-        """Whether a process of this machine has ended; False of another machine's, of which nothing is known."""
+        """Whether a process of this machine has ended; False for one of another machine, which cannot be seen."""
         if not self.is_here:
             return False
         try:
-            # A zombie has ended: only its parent has not taken notice yet.
+            # A zombie has ended: only its parent has not collected its exit status yet.
             if psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE:
                 return True
         except psutil.NoSuchProcess:

@@ -1,7 +1,7 @@
-"""A worker's second thread: it says every second that the worker lives, and hears requests to stop.
+"""A worker's second thread: it reports every second that the worker lives, and receives requests to stop.
 
-The first thread may be inside a forward, a compilation or a load for seconds. This one looks into the store four
-times a second and sets an event, which the first thread, or the search it runs, asks between any two steps.
+The first thread may be inside a forward, a compilation or a load for seconds. This one reads the store four times a
+second and sets an event, which the first thread, or its search, checks between any two steps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.runs.store import Store
 
 BEAT_SECONDS = 1.0
 LOOK_SECONDS = 0.25
-#: How often dead workers' runs are looked for.
+#: How often the store is searched for runs of dead workers.
 ORPHAN_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Pulse(threading.Thread):
         self._complaints = Complaints(log)
 
     def watch(self, run_id: str | None) -> threading.Event:
-        """Look for requests to stop this run from now on; the event that is set when there is one."""
+        """Watch this run for a request to stop; returns the event that is set when one comes."""
         leave = threading.Event()
         self._watched = (run_id, leave)
         return leave
@@ -71,7 +71,7 @@ class Pulse(threading.Thread):
             self.join()
 
     def run(self) -> None:
-        """The thread's own loop: a store that cannot be reached is tried again, for as long as the worker lives."""
+        """The thread's own loop: an unreachable store is tried again for as long as the worker lives."""
         while not self._closing.wait(LOOK_SECONDS):
             try:
                 self._look()

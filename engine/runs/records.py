@@ -1,4 +1,4 @@
-"""The store's answers: what a reader learns of a run, of the queue and of the workers."""
+"""The store's answers: records of runs, of the queue and of the workers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ Status = Literal["queued", "running", "done", "stopped", "failed", "interrupted"
 
 ENDED: tuple[Status, ...] = ("done", "stopped", "failed", "interrupted")
 
-#: A page takes so many rows of a run, and so does a file of one.
+#: The most rows of a run on a page or in a file.
 MOST_ROWS = 100_000
 
-#: Rows at which a worker ends a run: a study may find more than a page shows, but not any number.
+#: Rows at which a worker ends a run: a study may write more than a page shows, but not any number.
 LONGEST_RUN = 1_000_000
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One run as it stands in the store. Times are unix seconds; None where it has not come to that yet.
+    """One run as it stands in the store. Times are unix seconds, None for what has not happened yet.
 
     specification: as `specification_to_json` wrote it, `kind` included. progress: of a search,
-    `engine.traversal.results.Progress` as JSON; {} before the first report. error: one sentence. stage: what a running
-    run is busy with, such as "loading the model", and stage_fraction how far that is, 0 to 1, where it is known.
-    device: what the worker uses, see `engine.runs.device`. versions: of relens, python, torch and transformers.
+    `engine.traversal.results.Progress` as JSON; {} before the first report. error: one sentence. stage: the present
+    step of a running run, such as "loading the model"; stage_fraction: how far that is, 0 to 1, if known. device: the
+    worker's use of the machine, see `engine.runs.device`. versions: of relens, python, torch and transformers.
 
-    variety: which of its kind it is, see `engine.runs.search_words.variety`. name, note, pinned: a person's own.
-    deleted: since when it is in the bin, from which it can be restored; None where it is not. origin: of a run that was
-    imported, its "id" where it was made, and when it was "exported" and "imported"; else None.
+    variety: the traversal or the study, see `engine.runs.search_words.variety`. name, note, pinned: set by a person.
+    deleted: when it was put into the bin; None where it is not there. origin: for an imported run its "id" where it was
+    made, and when it was "exported" and "imported"; else None.
     """
 
     id: str
@@ -75,7 +75,7 @@ class WorkerRecord:
     """A worker as it last reported: state is "starting", "idle", "running" or "ended"; heartbeat in unix seconds.
 
     model: the model it keeps loaded, "" for none. device: "cpu", "cuda:0", ... extra: figures of its use.
-    alive: as far as who reads this can tell, see `engine.runs.leases`.
+    alive: as far as this reader knows, see `engine.runs.leases`.
     """
 
     id: str

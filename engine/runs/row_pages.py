@@ -1,14 +1,14 @@
-"""Rows of a run in pages of bounded size, for who holds the rows of many runs in memory.
+"""Rows of a run in pages of bounded size, for readers that hold the rows of many runs in memory.
 
     row_page(run, after=0)          rows 1 to 2,000, which take about 3 MB of memory
     row_page(run, after=2000)       rows 2,001 to 2,013: the last of them is a list of 400,000 numbers
     row_page(run, after=2013)       rows 2,014 to 2,500, and there are no more
 
-A row is a small tree of Python objects, and takes several times the memory of its JSON. How much is counted before
-anything is made of it, as `engine.runs.run_file` counts: each value stands behind one of `, : [ {`.
+A row is a small tree of Python objects and takes several times the memory of its JSON. The size is counted before
+decoding, as in `engine.runs.run_file`: each value stands behind one of `, : [ {`.
 
-The rows of a page are made to be held: they are decoded many at a time, so that they share the names of their fields,
-and their lists are tuples, which Python's collector of garbage need not look into again and again.
+The rows of a page are made for keeping: they are decoded many at a time, so that they share the names of their fields,
+and their lists are tuples, which Python's garbage collector need not visit again and again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.runs.store_part import StorePart, is_kept
 PAGE_ROWS, PAGE_BYTES = 2_000, 16 << 20
 #: Rows that are decoded in one call, in number and in characters of JSON: nothing else of Python runs meanwhile.
 _BATCH_ROWS, _BATCH_LENGTH = 100, 1 << 18
-#: About what a value takes beside its characters, in bytes.
+#: About the bytes of a value besides its characters.
 _VALUE_BYTES = 40
 _NESTED = frozenset((list, dict))
 
@@ -62,7 +62,7 @@ class RowPages(StorePart):
         texts: list[str] = []
         size = 0
         with self._database.reading() as connection:
-            # Not all at once: a page may end long before the last row that the query would give.
+            # Not all at once: a page may end long before the last row of the query.
             for number, text in connection.execution_options(yield_per=_BATCH_ROWS).execute(query):
                 numbers.append(number)
                 texts.append(text)
@@ -76,12 +76,12 @@ class RowPages(StorePart):
 
 
 def memory_of(text: str) -> int:
-    """About how many bytes of memory the value takes that this JSON describes."""
+    """About how many bytes of memory the decoded JSON takes."""
     return len(text) + _VALUE_BYTES * sum(map(text.count, ",:[{"))
 
 
 def _decoded(texts: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The rows of these texts; those that are decoded in one call share the names of their fields."""
+    """The rows of these texts; rows decoded in one call share the names of their fields."""
     batch: list[str] = []
     length = 0
     for text in texts:

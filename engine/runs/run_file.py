@@ -7,14 +7,13 @@
     {"text": "The dog", ...}
     {"end": true, "sha256": "9f86d0..."}
 
-The first line says of what version the file is and everything that the store knows of the run; then come its rows as
-the worker wrote them; the last line holds the SHA-256 of all the bytes before it, so that a file which was cut short or
-changed by accident is known. (By accident: whoever changes it on purpose can make a new checksum. A file proves nothing
-of who made it.)
+The first line has the version of the format and the store's record of the run; then come its rows as the worker wrote
+them; the last line holds the SHA-256 of all bytes before it, which reveals a file that was cut short or changed by
+accident. (On purpose, anybody can make a new checksum: a file does not prove its author.)
 
-A file comes from anywhere. It is read as a stream and given up at the first thing that is not as it should be: too many
-bytes once unpacked, too long a line, a version or a kind of run that this program does not know, a question without
-meaning, a match whose numbers are none. What is left can be shown like a run that was made here.
+A file comes from anywhere. It is read as a stream and refused at the first fault: too many bytes once unpacked, too
+long a line, an unknown version or kind of run, a query without meaning, a match with impossible numbers. A file that
+passes can be shown like a run of this installation.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ from engine.runs.specification import (
 SUFFIX = ".relens"
 FORMAT_VERSION = 1
 
-#: What a file may hold: bytes once unpacked, bytes of a line, and values in all. The last bounds the memory that a file
-#: takes once it is read: an empty list is two bytes there and sixty here. Of rows it holds as many as a page takes.
+#: The most bytes of an unpacked file, bytes of a line, and values in all. The last bounds the memory of a decoded file:
+#: an empty list is two bytes in the file and sixty in memory. It may have as many rows as a page.
 MOST_BYTES, LONGEST_LINE, MOST_VALUES = 128 << 20, 8 << 20, 8_000_000
 
 _NO_RUN = "This is no file of a run, or it is damaged."
@@ -51,7 +50,7 @@ _NO_RUN = "This is no file of a run, or it is damaged."
 
 @dataclass(frozen=True)
 class RunFile:
-    """A run that was read from a file, checked. Times are unix seconds; id: what it was called where it was made."""
+    """A run that was read from a file, checked. Times are unix seconds; id: the one it had where it was made."""
 
     id: str
     specification: Specification
@@ -72,8 +71,8 @@ class RunFile:
 def write_run(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """The file of a run that is over and its rows (as `Store.rows` gives them).
 
-    Raises `QueryError` where it is not over, or is no run that anybody comes back to, and `LimitError` where it has
-    more than `read_run` takes.
+    Raises `QueryError` for a live run and for an inspection, and `LimitError` for one that `read_run` would refuse as
+    too large.
     """
     if run.is_live:
         raise QueryError("This run is not over yet; stop it or wait for its end before it goes into a file.")
@@ -101,7 +100,7 @@ def write_run(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> bytes:
     digest = hashlib.sha256()
     packed = io.BytesIO()
     size = _Size()
-    # Without a name and a time of its own, so that the same run makes the same bytes but for when it was exported.
+    # Without a name and a time in gzip's header: the same run makes the same bytes, except for the time of export.
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
         for item in (head, *({name: row[name] for name in row if name != "number"} for row in rows)):
             line = to_text(item).encode("ascii") + b"\n"
@@ -115,8 +114,8 @@ def write_run(run: RunRecord, rows: Sequence[Mapping[str, Any]]) -> bytes:
 def read_run(data: bytes) -> RunFile:
     """The run in the bytes of a file.
 
-    Raises `QueryError` for what is no such file, was damaged, is of a newer version or has no meaning here, and
-    `LimitError` for one that is too large.
+    Raises `QueryError` for another or a damaged file, a newer version or a run without meaning here, and `LimitError`
+    for a file that is too large.
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
@@ -141,7 +140,7 @@ def _read(file: gzip.GzipFile) -> RunFile:
         item = _object(line)
         if "sha256" in item and item.get("end") is True:
             if item["sha256"] != digest.hexdigest() or head.get("rows") != len(rows):
-                raise QueryError("This file was changed or damaged since it was made: its checksum is another.")
+                raise QueryError("This file was changed or damaged since it was made: its checksum does not fit.")
             if next(lines, None) is not None:
                 raise QueryError(_NO_RUN)
             return _checked(head, rows)
@@ -149,7 +148,7 @@ def _read(file: gzip.GzipFile) -> RunFile:
             raise _too_many_rows()
         digest.update(line)
         rows.append(item)
-    raise QueryError("This file ends too soon; it was not copied as a whole.")
+    raise QueryError("This file ends too soon: a part of it is missing.")
 
 
 def _checked(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> RunFile:
@@ -179,7 +178,7 @@ def _checked(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> RunFile:
 
 
 def _lines(file: gzip.GzipFile) -> Iterator[bytes]:
-    """The lines, each with its end; gives up where there is too much of anything."""
+    """The lines, each with its end. Raises `LimitError` where the file is too large."""
     size = _Size()
     while line := file.readline(LONGEST_LINE + 1):
         size.add(line)
@@ -187,7 +186,7 @@ def _lines(file: gzip.GzipFile) -> Iterator[bytes]:
 
 
 class _Size:
-    """How much of a file has gone by, known before any of it is made into objects."""
+    """The size of a file so far, counted before any line is decoded."""
 
     def __init__(self) -> None:
         self._bytes = self._values = 0
@@ -201,7 +200,7 @@ class _Size:
                 "a row; this run has more.",
                 limit="file",
             )
-        # Before each value stands one of these. Those within texts are counted too, which is of no account.
+        # Before each value stands one of these. Those within texts count too; that does no harm.
         self._values += sum(map(line.count, (b",", b":", b"[", b"{")))
         if self._values > MOST_VALUES:
             raise LimitError(f"The file of a run may hold {MOST_VALUES:,} values; this run has more.", limit="values")

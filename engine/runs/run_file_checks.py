@@ -1,10 +1,10 @@
-"""Whether what a file says of a run can be believed to be of the form that everything else relies on.
+"""Checks that the contents of a run's file have the form that everything else relies on.
 
-Pages draw a run's rows without a second look: `math.exp(row["log_prob"])`, `row["groups"]["subject"]`. A file may say
-that a probability has the logarithm 10,000, or that a group is a list. So each row of a search has to be a `Match` with
-numbers that a match can have, progress has to be `Progress`, and the rows of a study have to be such that the study
-itself can draw its verdict from them, with logarithms of probabilities that are some. What its figures want of a row is
-known to pages alone, which look at an imported run with care (`app.runs.imported`).
+Pages use a run's rows unchecked: `math.exp(row["log_prob"])`, `row["groups"]["subject"]`. A file may say that a
+probability has the logarithm 10,000, or that a group is a list. So each row of a search has to be a `Match` with
+possible numbers, progress has to be `Progress`, and the study itself must be able to draw its verdict from its rows,
+with possible log-probabilities. Only the pages know the needs of their figures, and they show an imported run with care
+(`app.runs.imported`).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from engine.studies.rows import ROW, UNIT
 from engine.studies.study import StudyProgress
 from engine.traversal.results import Match, Progress
 
-#: A sum of logarithms may come out above 0 by this much for want of figures.
+#: Rounding may bring a sum of log-probabilities above 0 by this much.
 _ROUNDING = 1e-2
-#: Nested deeper than this nothing of ours is.
+#: The deepest nesting in our own files.
 _DEEPEST = 12
 _LATEST = 1e11
 _LARGEST = 1e15
-#: Not every whole number that a file can hold can be computed with, as with others.
+#: Larger whole numbers, which JSON may hold, cannot be computed with everywhere.
 _LARGEST_INTEGER = 2**64
-#: What the names of logarithms of probabilities end with.
+#: The endings of the names of log-probabilities.
 _LOGARITHMS = ("log_prob", "log_probs")
 
 log = logging.getLogger(__name__)
 
 
 def checked_words(value: Any, name: str, longest: int) -> str:
-    """A text of at most `longest` characters, as a database takes it. Raises `QueryError`."""
+    """A text of at most `longest` characters, without those that databases refuse. Raises `QueryError`."""
     if not isinstance(value, str) or len(value) > longest:
         raise QueryError(f"The file's {name!r} is no text of at most {longest:,} characters.")
     return value.replace("\0", "").encode("utf-8", "replace").decode()
@@ -54,12 +54,14 @@ def checked_time(value: Any, name: str) -> float | None:
 def checked_versions(value: Any) -> dict[str, str]:
     """Versions by name. Raises `QueryError`."""
     if not isinstance(value, Mapping) or len(value) > 50:
-        raise QueryError("The file's 'versions' are no names with versions.")
-    return {checked_words(name, "versions", 100): checked_words(told, "versions", 100) for name, told in value.items()}
+        raise QueryError("The file's 'versions' do not give a version for each name.")
+    return {
+        checked_words(name, "versions", 100): checked_words(version, "versions", 100) for name, version in value.items()
+    }
 
 
 def checked_progress(specification: Specification, value: Any) -> dict[str, Any]:
-    """The account of the work, complete; {} where there is none. Raises `QueryError`."""
+    """The progress with all its fields; {} where there is none. Raises `QueryError`."""
     if value == {} or value is None:
         return {}
     record = Progress if isinstance(specification, SearchSpecification) else StudyProgress
@@ -71,7 +73,7 @@ def checked_progress(specification: Specification, value: Any) -> dict[str, Any]
 
 
 def check_rows(specification: Specification, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows, where they are such as a worker writes for this question. Raises `QueryError`."""
+    """The rows, if a worker could have written them for this specification. Raises `QueryError`."""
     if isinstance(specification, SearchSpecification):
         return [_checked_match(row, number) for number, row in enumerate(rows, 1)]
     if isinstance(specification, StudySpecification):
@@ -85,7 +87,7 @@ def _checked_match(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     logarithms = (match.prefix_log_prob, match.log_prob, match.decoder_log_prob)
     terms = (*match.token_log_probs, *match.token_decoder_log_probs)
     fits = (
-        all(value <= _ROUNDING for value in (*logarithms, *terms))  # false of what is no number, too
+        all(value <= _ROUNDING for value in (*logarithms, *terms))  # False for NaN, too
         and 0 <= match.prefix_tokens <= len(match.token_ids)
         and all(0 <= token < 2**31 for token in match.token_ids)
         and 1 <= match.count <= _LARGEST
@@ -107,10 +109,10 @@ def _checked_study_rows(specification: StudySpecification, rows: Sequence[Mappin
     kept = [{name: value for name, value in row.items() if name != "number"} for row in rows]
     try:
         specification.study.verdict(kept)
-    except Exception as error:  # whatever it stumbles over, a page would too
+    except Exception as error:  # a page would fail at the same place
         if not isinstance(error, RelensError):
             log.info("The rows of a file do not fit their study: %r", error)
-        raise QueryError("The rows of this file do not fit the study that they are said to be of.") from None
+        raise QueryError("The rows of this file do not fit its study.") from None
     return kept
 
 
@@ -122,18 +124,18 @@ def _read(record: type[Record], value: Any, what: str) -> Record:
 
 
 def _numbers_can_be(value: Any, name: str = "") -> bool:
-    """Whether logarithms of probabilities, which are known by their names, are some, and no number is past all use."""
+    """Whether log-probabilities, recognised by their names, are possible, and no whole number is too large to use."""
     if isinstance(value, Mapping):
         return all(_numbers_can_be(part, str(key)) for key, part in value.items())
     if isinstance(value, list):
         return all(_numbers_can_be(part, name) for part in value)
     if name.endswith(_LOGARITHMS) and value is not None:
-        return type(value) in (int, float) and value <= _ROUNDING  # false of what is no number, too
+        return type(value) in (int, float) and value <= _ROUNDING  # False for NaN, too
     return type(value) is not int or abs(value) <= _LARGEST_INTEGER
 
 
 def _depth(value: Any) -> int:
-    """How deeply lists and objects are nested; the reader of JSON has bounded it already."""
+    """How deeply lists and objects are nested; bounded already by the JSON reader. NaN counts as too deep."""
     if isinstance(value, Mapping):
         return 1 + max(map(_depth, value.values()), default=0)
     if isinstance(value, list):

@@ -6,11 +6,11 @@
 A screen holds everything that it shows. So it stays as it was pinned when its run goes on or is deleted, a deck can be
 carried to another installation as one JSON file, and a talk does not change the night before.
 
-What is pinned twice is there once: a screen is known by a hash of what was pinned, which editing it does not change.
-A screen that is deleted can be restored for a day.
+The same screen pinned twice is there once: a hash of its pinned contents identifies it, and editing does not change the
+hash. A deleted screen can be restored for a day.
 
-A figure may be of 2 MB, and a deck have a hundred of them. So figures are apart from the words, and who arranges a deck
-reads cards: the words, and a small picture of the figure, which somebody who can draw made once (`keep_preview`).
+A figure may have 2 MB, and a deck a hundred figures. So figures are stored apart from the words, and the page that
+arranges a deck reads cards: the words, and a small picture of the figure, made once (`keep_preview`).
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ screens_table = sql.Table(
 class Screen(Record):
     """One finding as it is shown to a room.
 
-    title: a few words. sentences: the verdict; the first is the headline. caveats: what it does not carry. explanation:
-    what the speaker says. figure: a plotly figure as JSON, the text of an SVG, or "" for none; alt: a sentence that
-    stands in for it. table: lines of cells, the first line the names of the columns; () for none. source: where it was
-    pinned, {"page": "bias", "run": an id, "label": in words}. id, position (from 0) and created (unix seconds) are the
-    store's affair; deck "" is the first deck.
+    title: a few words. sentences: the verdict; the first is the headline. caveats: the limits of the verdict.
+    explanation: notes for the speaker. figure: a plotly figure as JSON, the text of an SVG, or "" for none; alt: a
+    sentence in its place. table: lines of cells, the first line the names of the columns; () for none. source: where it
+    was pinned, {"page": "bias", "run": an id, "label": in words}. id, position (from 0) and created (unix seconds) are
+    set by the store; deck "" is the first deck.
     """
 
     title: str
@@ -95,9 +95,9 @@ class Screen(Record):
 
 @dataclass(frozen=True)
 class Card:
-    """A screen as one arranges it: without its figure, whose small picture is JSON of plotly, an SVG, or "" for none.
+    """A screen for arranging: without its figure. has_figure: whether it has one.
 
-    preview: None where it was not made yet. has_figure: whether there is one at all.
+    preview: the small picture of the figure: JSON of plotly, an SVG, or "" for none; None where it is not made yet.
     """
 
     screen: Screen
@@ -105,9 +105,9 @@ class Card:
     has_figure: bool
 
 
-#: What the store keeps in columns of its own, and what a file of a deck leaves out.
+#: Fields that the store keeps in columns of their own, and that a file of a deck leaves out.
 _COLUMNS = ("deck", "id", "position", "created")
-#: What a reader may change.
+#: Fields that a person may change.
 EDITABLE = ("title", "sentences", "caveats", "explanation")
 
 
@@ -126,25 +126,25 @@ class ScreenStore:
         self._database.dispose()
 
     def add(self, screen: Screen, preview: str | None = None) -> Screen:
-        """Put a screen at the end of its deck and return it as it is kept; one that is there already stays alone.
+        """Put a screen at the end of its deck, unless it is there already; returns it as stored.
 
-        preview: the small picture of its figure, see `Card`. Raises `LimitError` for a screen that is too large, and
-        when its deck, or the number of decks, is full.
+        preview: the small picture of its figure, see `Card`. Raises `LimitError` for a screen that is too large, for a
+        full deck, and for too many decks.
         """
         check(screen)
         with self._database.writing() as connection:
             self._forget(connection)
-            found = connection.execute(
+            rows = connection.execute(
                 _present(screen.deck).where(screens_table.c.digest == digest(screen)).limit(1)
             ).mappings()
-            known = found.one_or_none()
+            known = rows.one_or_none()
             return _screen(known) if known is not None else _append(connection, screen, preview)
 
     def has(self, screen: Screen) -> bool:
-        """Whether what this screen shows is in its deck, also where it was edited since."""
-        asked = _present(screen.deck).where(screens_table.c.digest == digest(screen)).limit(1)
+        """Whether this screen is in its deck, also where it was edited since."""
+        query = _present(screen.deck).where(screens_table.c.digest == digest(screen)).limit(1)
         with self._database.reading() as connection:
-            return connection.execute(asked).first() is not None
+            return connection.execute(query).first() is not None
 
     def get(self, screen_id: str) -> Screen | None:
         """The screen of that id, None where there is none."""
@@ -175,7 +175,7 @@ class ScreenStore:
         ]
 
     def keep_preview(self, screen_id: str, preview: str) -> None:
-        """Keep the small picture of a screen's figure; of a screen that is gone, nothing. Raises `LimitError`."""
+        """Keep the small picture of a screen's figure; a screen that is gone is ignored. Raises `LimitError`."""
         kept = _checked_preview(preview)
         with self._database.writing() as connection:
             connection.execute(_where(screen_id).values(preview=kept))
@@ -244,9 +244,9 @@ class ScreenStore:
         return json.dumps({"format": FORMAT, "version": 1, "screens": screens}, indent=1, ensure_ascii=True)
 
     def load(self, text: str, deck: str = "") -> int:
-        """Put the screens of a file of `export` behind those of `deck`; how many were new. All of them, or none.
+        """Append the screens of a file of `export` to `deck`, all or none; returns how many were new.
 
-        Raises `QueryError` for what is no such file, and `LimitError` where there is no room.
+        Raises `QueryError` for another file, and `LimitError` where there is no room.
         """
         screens = [replace(screen, deck=deck) for screen in read_deck(text)]
         for screen in screens:
@@ -259,7 +259,7 @@ class ScreenStore:
         return len(new)
 
     def _forget(self, connection: Connection) -> None:
-        """Remove for good what was deleted long ago."""
+        """Remove for good the screens that were deleted over a day ago."""
         connection.execute(screens_table.delete().where(screens_table.c.deleted < time.time() - RESTORED_WITHIN))
 
 
@@ -292,8 +292,7 @@ def check(screen: Screen) -> None:
         raise QueryError("A screen needs a title.")
     if len(screen.figure) > LONGEST_FIGURE or len(screen.figure.encode("utf-8", "replace")) > LONGEST_FIGURE:
         raise LimitError(
-            f"The figure of “{screen.title[:60]}” takes more than {LONGEST_FIGURE:,} bytes, which is more than a "
-            "screen may hold.",
+            f"The figure of “{screen.title[:60]}” takes more than {LONGEST_FIGURE:,} bytes, the most of a screen.",
             limit="figure",
         )
     cells = [cell for line in screen.table for cell in line]
@@ -312,11 +311,11 @@ def _check_name(deck: str) -> None:
     if len(deck) > LONGEST_DECK_NAME:
         raise LimitError(f"The name of a deck has at most {LONGEST_DECK_NAME} characters.", limit="deck")
     if not deck.isprintable():  # some databases refuse NUL, others lone surrogates
-        raise QueryError("The name of a deck has a character in it that cannot be written.")
+        raise QueryError("The name of a deck has a character that cannot be printed.")
 
 
 def digest(screen: Screen) -> str:
-    """A hash of what is shown, the same for what was pinned twice. Not of its caveats and explanation."""
+    """A hash of the contents, the same when pinned twice; caveats and explanation do not enter it."""
     shown = [screen.title, list(screen.sentences), screen.figure, [list(line) for line in screen.table], screen.source]
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
@@ -341,17 +340,17 @@ def _row(connection: Connection, screen_id: str, *, deleted: bool = False) -> Ro
 
 
 def _room(connection: Connection, deck: str) -> int:
-    """The position behind the last of a deck. Raises `LimitError` where the deck, or the number of decks, is full."""
+    """The position behind the last of a deck. Raises `LimitError` for a full deck, and for too many decks."""
     table = screens_table.c
     count, last = connection.execute(sql.select(sql.func.count(), sql.func.max(table.position)).where(*_in(deck))).one()
     if count >= MOST_SCREENS:
         raise LimitError(
-            f"This deck has {count} screens already, which is as many as one may have; begin another.", limit="screens"
+            f"This deck has {count} screens already, the most that a deck may have; begin another.", limit="screens"
         )
     if not count:
         others = sql.select(sql.func.count(table.deck.distinct())).where(table.deleted.is_(None), table.deck != deck)
         if (connection.scalar(others) or 0) >= MOST_DECKS:
-            raise LimitError(f"There are {MOST_DECKS} decks already, which is as many as there may be.", limit="decks")
+            raise LimitError(f"There are {MOST_DECKS} decks already, the most that are allowed.", limit="decks")
     return 0 if last is None else int(last) + 1
 
 

@@ -1,12 +1,11 @@
-"""What a run can be found by later, without knowing how it is written down.
+"""The words by which a person finds a run again.
 
-A run is kept as JSON, `{"kind": "search", "query": {"pattern": " caf\\\\u00e9", ...}, ...}`. Whoever looks for "Café"
-should find it; whoever looks for "pattern" should not find every run. So beside it the store keeps the values alone, in
-the form in which letters that differ in case are equal:
+A run is kept as JSON, `{"kind": "search", "query": {"pattern": " caf\\\\u00e9", ...}, ...}`. A search for "Café" should
+find it; a search for "pattern" should not find every run. So the store also keeps the values alone, case-folded:
 
     search_words(specification, name="Coffee", note="", model="gpt2")      "coffee\\ngpt2\\n café\\nall\\n..."
 
-and a search is for all of its words in that text.
+A search looks for all of its words in this text.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-#: As much of a run is searched; a study may hold hundreds of passages.
+#: The most characters of a run that are searched; a study may hold hundreds of passages.
 MOST_SEARCHED = 100_000
 
-#: The sign that takes the meaning from `%`, `_` and itself in a LIKE pattern of this module.
+#: Escapes `%`, `_` and itself in a LIKE pattern of this module.
 ESCAPE = "!"
 
 
@@ -32,7 +31,7 @@ def search_words(specification: Mapping[str, Any], name: str, note: str, model: 
 
 
 def like_patterns(text: str) -> list[str]:
-    """A LIKE pattern for each word of what somebody looks for, all of which have to be found; signs mean themselves."""
+    """A LIKE pattern for each word of a search text; all have to match. `%` and `_` stand for themselves."""
     words = text.replace("\0", " ").encode("utf-8", "replace").decode().casefold().split()
     patterns = []
     for word in words:
@@ -43,7 +42,7 @@ def like_patterns(text: str) -> list[str]:
 
 
 def variety(specification: Mapping[str, Any]) -> str:
-    """Which run of its kind it is: the traversal of a search, the kind of a study, "" where there is but one."""
+    """The traversal of a search, the kind of a study, "" for an inspection."""
     kind = specification.get("kind")
     part = specification.get({"search": "traversal", "study": "study"}.get(str(kind), ""))
     if isinstance(part, Mapping) and isinstance(part.get("kind"), str):

@@ -4,11 +4,11 @@
     poll 0.2 s -> none         progress at least every 0.5 s, so that a page shows a search at work
     poll 0.2 s -> 12 matches   ...
 
-A best-first search and a distribution find their matches one by one; a sample is silent until its rows are final, with
-how often each was drawn, and may write them all at once. Either is done when it says so.
+The matches of a best-first search and of a distribution come one by one. The rows of a sample, with their numbers of
+draws, come when they are final, possibly all at once.
 
-Between two polls there is room for an interlude: an inspection that somebody waits for. A store that does not take a
-batch (another program has locked it, the disk is full) is tried again for some seconds, with the batch kept.
+Between two polls there is room for an interlude: an inspection that somebody waits for. A store that refuses a batch
+(another program has locked it, the disk is full) is tried again for some seconds, with the same batch.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ def carry_out_search(
     interlude: Interlude,
     rows_before: int = 0,
 ) -> None:
-    """Run `search` to its end, or until `should_leave`; everything found is in the store when this returns.
+    """Run `search` to its end, or until `should_leave`; all results are in the store when this returns.
 
-    figures: the latest use of the device, written with each batch. rows_before: of the run, where it goes on with one
-    that was cut short. Raises what the search raises, after what was found before is written, `LimitError` for a run
-    that is longer than `LONGEST_RUN`, and `StoreError` when the store refuses a batch for longer than `patiently` has
-    patience.
+    figures: the latest use of the device, written with each batch. rows_before: the rows of a resumed run. Raises the
+    errors of the search, after earlier results are written; `LimitError` for a run that is longer than `LONGEST_RUN`;
+    and `StoreError` when the store refuses a batch for longer than `patiently` waits.
     """
     rows = rows_before
     poll_seconds = FIRST_POLL_SECONDS
@@ -60,7 +59,7 @@ def carry_out_search(
             last_write = time.monotonic()
         if rows >= LONGEST_RUN:
             raise LimitError(
-                f"A run ends at {LONGEST_RUN:,} rows; those found so far are kept. From Python there is no such limit.",
+                f"A run ends at {LONGEST_RUN:,} rows; these are kept. From Python there is no such limit.",
                 limit="rows",
             )
         interlude()
@@ -70,9 +69,9 @@ def carry_out_search(
 def _write(
     store: Store,
     run_id: str,
-    found: Sequence[Record] | Sequence[Mapping[str, Any]],
+    results: Sequence[Record] | Sequence[Mapping[str, Any]],
     progress: Account,
     figures: Mapping[str, Any],
 ) -> None:
-    rows = [item.to_json() if isinstance(item, Record) else item for item in found]
+    rows = [item.to_json() if isinstance(item, Record) else item for item in results]
     patiently(lambda: store.append(run_id, rows, progress.to_json(), figures))

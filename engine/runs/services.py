@@ -1,7 +1,7 @@
-"""What a worker needs of the rest of the engine, in a few functions that a test can replace.
+"""The worker's interface to the rest of the engine: a few functions that a test can replace.
 
-The worker's own affair is the life of a run: claiming it, writing what it finds, stopping it, failing with a sentence.
-What a search or an inspection *is* stays behind this door, and with it torch: importing this module imports neither.
+The worker itself handles the life of a run: claiming it, writing its rows, stopping it, failing with a sentence.
+Searches and inspections stay behind this interface, and torch with them: importing this module imports neither.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from engine.runs.specification import InspectSpecification, SearchSpecification,
 
 
 class Account(Protocol):
-    """What is written down of the work so far; ended: why it is over, "" while it is not."""
+    """The progress of a run; ended: why it is over, "" while it is not."""
 
     @property
     def ended(self) -> str:
-        """Why it is over."""
+        """Why it is over, "" while it is not."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -32,7 +32,7 @@ class RunningSearch(Protocol):
 
     @property
     def progress(self) -> Account:
-        """The account so far."""
+        """The progress so far."""
         ...
 
     @property
@@ -41,12 +41,12 @@ class RunningSearch(Protocol):
         ...
 
     def poll(self, seconds: float) -> Sequence[Record] | Sequence[Mapping[str, Any]]:
-        """Work for about `seconds`; the matches or rows found meanwhile."""
+        """Work for about `seconds`; the new matches or rows."""
         ...
 
 
 class LoadedModel(Protocol):
-    """What the worker itself wants to know of a model."""
+    """The parts of a model that the worker itself uses."""
 
     @property
     def name(self) -> str:
@@ -73,23 +73,23 @@ class Services(Protocol):
     """Load a model, begin a search with it, look at a sequence with it."""
 
     def prepare(self) -> None:
-        """Whatever is slow to start and can be started before the first run."""
+        """Start in advance what is slow to start."""
         ...
 
     def likely_model(self) -> str | None:
-        """The model that the first run will probably ask for."""
+        """The model that the first run will probably use."""
         ...
 
     def check_model(self, name: str) -> None:
-        """Raise what is known to be wrong with a name before anything is loaded, or let go of."""
+        """Raise for a name that cannot be loaded, before any model is loaded or dropped."""
         ...
 
     def load_model(self, name: str, report: Callable[[str, float], None]) -> LoadedModel:
-        """The model of that name; `report` is told a few words and a fraction, 0 to 1."""
+        """The model of that name; `report` takes a few words and a fraction, 0 to 1."""
         ...
 
     def begin_search(self, model: Any, specification: SearchSpecification, stop: Callable[[], bool]) -> RunningSearch:
-        """Compile, and be ready for the first `poll`; `stop` is asked between the forwards of the search."""
+        """Compile, and be ready for the first `poll`; `stop` is called between the forwards of the search."""
         ...
 
     def begin_study(
@@ -103,7 +103,7 @@ class Services(Protocol):
         ...
 
     def reclaim_memory(self) -> None:
-        """A model is not wanted any more and nobody refers to it: give its memory back."""
+        """Give the memory of a dropped model back."""
         ...
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class Services(Protocol):
 
 
 class EngineServices:
-    """The real ones. Regular expressions are compiled in a limited child process, never here."""
+    """The real services. Regular expressions are compiled in a limited child process, never here."""
 
     def __init__(self) -> None:
         from engine.language.isolation import isolated_compiler
@@ -130,7 +130,7 @@ class EngineServices:
         return likely_model()
 
     def check_model(self, name: str) -> None:
-        """Refuse what the operator does not allow, and what is no model's name."""
+        """Refuse a name that the operator does not allow, and one that is no model's."""
         from engine.models.catalogue import check_allowed, resolve
 
         check_allowed(name)
@@ -158,7 +158,7 @@ class EngineServices:
     def begin_study(
         self, model: Any, specification: StudySpecification, finished: Collection[str], stop: Callable[[], bool]
     ) -> RunningSearch:
-        """See `engine.studies.study.StudyRun`; only of files that the operator allows."""
+        """See `engine.studies.study.StudyRun`; the study may read only files that the operator allows."""
         from engine.studies.allowed_files import check_files
         from engine.studies.study import StudyContext, StudyRun
 

@@ -1,4 +1,4 @@
-"""Whether two runs differ in the shares that they found, and by how much.
+"""Whether two runs differ in their shares, and by how much.
 
 Two samples of 5,000 draws each, or two exact distributions, of `(?P<what>art|science|math)`:
 
@@ -8,12 +8,11 @@ Two samples of 5,000 draws each, or two exact distributions, of `(?P<what>art|sc
     distribution   art 0.18, science 0.52, math 0.30           total variation distance 0.14, and no test
     distribution   art 0.32, science 0.38, math 0.30
 
-Exact shares are not drawn, so there is no chance that could have made them differ: any difference is one, and all there
-is to say is how large. Draws with weights enter the test as the draws of equal weight that they are worth (Kish's
-effective sample size, `engine.association.effective_counts`); where that leaves too few, nothing is tested. A sample
-beside a distribution, or a best-first search, is not tested: `Refusal` says why.
+Exact shares have no chance in them, so any difference is real, and only its size is given. Weighted draws enter the
+test with their effective sample size (Kish, `engine.association.effective_counts`); where that is too small, nothing is
+tested. A sample is not tested against a distribution, nor anything against a best-first search: see `Refusal`.
 
-With several runs each is held against the first, and p-values are corrected for their number (Holm).
+Of several runs, each is compared with the first, and p-values are corrected for their number (Holm).
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ from engine.statistics import Estimate
 from engine.traversal.summaries import groups_of
 
 Rows = Sequence[Mapping[str, Any]]
-#: What shares are of: the values of some named groups or, without any, a string with its prefix.
+#: The values of some named groups or, without groups, a string with its prefix.
 Outcome = tuple[str | None, ...]
 
-#: A sample with fewer draws than this is not tested: the test takes many.
+#: A sample with fewer draws than this is not tested: the test needs many.
 FEWEST_DRAWS = 20.0
-#: Nor is one whose weights differ so much that its draws are worth fewer than this: as in the study of bias, the
-#: likeliest text may then not have been drawn at all.
+#: Nor is one of unequal weights with a smaller effective sample size than this: as in the study of bias, the likeliest
+#: text may then be missing from the draws.
 FEWEST_EFFECTIVE = 80.0
-#: Weights differ where the draws are worth less than this part of their number.
+#: Weights count as unequal where the effective sample size is below this part of the draws.
 _UNEQUAL = 0.9
 
 
@@ -61,10 +60,10 @@ class Refusal(enum.StrEnum):
 
 @dataclass(frozen=True)
 class SharesOfRun:
-    """The shares of one run by outcome, which add up to 1 where there is any, and the sums that they are made of.
+    """The shares of one run by outcome, which add up to 1 if there are any, and the sums behind them.
 
-    kind: of the traversal. draws: of a sample those that are matches, else 0. effective: how many draws of equal weight
-    these are worth; None of exact shares.
+    kind: of the traversal. draws: the draws of a sample that are matches, else 0. effective: their effective sample
+    size; None for exact shares.
     """
 
     kind: str
@@ -79,9 +78,9 @@ class SharesOfRun:
 class Difference:
     """How far one run is from the first.
 
-    distance: total variation, 0 to 1, the most that any set of outcomes differs in probability. test and strength
-    (Cramer's V): of two samples; strength alone of two distributions. log10_p_holm: corrected for the number of runs
-    that were tested. refusal: why there is no test, None where there is one.
+    distance: total variation, 0 to 1, the largest difference in probability of any set of outcomes. test and strength
+    (Cramer's V): for two samples; strength alone for two distributions. log10_p_holm: corrected for the number of
+    tested runs. refusal: why there is no test, None where there is one.
     """
 
     place: int
@@ -116,7 +115,7 @@ def shares_of_run(kind: str, rows: Rows, names: Sequence[str] = ()) -> SharesOfR
 
 
 def outcome_of(row: Mapping[str, Any], names: Sequence[str]) -> Outcome:
-    """What a row counts for."""
+    """The outcome of a row."""
     if not names:
         return row["text"], row["prefix_text"]
     groups = groups_of(row)
@@ -125,8 +124,8 @@ def outcome_of(row: Mapping[str, Any], names: Sequence[str]) -> Outcome:
 
 def differences_of_shares(runs: Sequence[SharesOfRun]) -> list[Difference]:
     """How far each run after the first is from the first."""
-    found = [_difference(runs[0], other, place) for place, other in enumerate(runs) if place]
-    tested = [one for one in found if one.test is not None]
+    differences = [_difference(runs[0], other, place) for place, other in enumerate(runs) if place]
+    tested = [one for one in differences if one.test is not None]
     corrected = dict(
         zip(
             (one.place for one in tested),
@@ -136,12 +135,12 @@ def differences_of_shares(runs: Sequence[SharesOfRun]) -> list[Difference]:
     )
     return [
         Difference(one.place, one.distance, one.test, one.strength, corrected.get(one.place), one.refusal)
-        for one in found
+        for one in differences
     ]
 
 
-def _carries(sample: SharesOfRun) -> bool:
-    """Whether a conclusion can be drawn from a sample."""
+def _is_large_enough(sample: SharesOfRun) -> bool:
+    """Whether a sample has enough effective draws for a test."""
     effective = sample.effective or 0.0
     return effective >= (FEWEST_DRAWS if effective >= _UNEQUAL * sample.draws else FEWEST_EFFECTIVE)
 
@@ -160,7 +159,7 @@ def _difference(first: SharesOfRun, other: SharesOfRun, place: int) -> Differenc
         return Difference(place, distance, strength=strength, refusal=Refusal.EXACT)
     if len(kinds) > 1:
         return Difference(place, distance, refusal=Refusal.MIXED)
-    if not (_carries(first) and _carries(other)):
+    if not (_is_large_enough(first) and _is_large_enough(other)):
         return Difference(place, distance, refusal=Refusal.FEW)
     counts = effective_counts(
         [[run.weights.get(outcome, 0.0) for outcome in outcomes] for run in (first, other)],

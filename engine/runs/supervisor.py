@@ -3,15 +3,14 @@
     supervisor = Supervisor(store.url)
     supervisor.ensure()                  # at every rerun of a page; starts a thread once, then costs nothing
 
-The thread looks every half second. Where no worker serves the store it starts one; one that has ended is started
-again after a second, or after 2, 4, ... 30 seconds where it keeps dying young, so that a broken installation does not
-fill the log. Runs that a dead worker leaves behind are marked interrupted here and now. A worker that lives but has
-not reported for half a minute, though the store takes writing, is ended and replaced: it was stopped, or is stuck.
+The thread looks every half second. If no worker serves the store, it starts one. A worker that has ended is started
+again after a second, or after 2, 4, ... 30 seconds if it keeps dying young, so that a broken installation does not fill
+the log. Runs of a dead worker are marked interrupted at once. A worker that lives but has not reported for half a
+minute, though the store can be written, is killed and replaced: it was stopped, or is stuck.
 
 Several dashboards may watch one store. The worker's own lock decides: a second worker steps back, and its supervisor
-waits until the first is gone. A worker ends with the process that started it (`--watch-parent`), and another
-dashboard, if there is one, starts the next. One that outlives its dashboard all the same, because it was stopped, is
-ended by the next dashboard.
+waits until the first is gone. A worker ends with the process that started it (`--watch-parent`), and another dashboard,
+if there is one, starts the next. A stopped worker that outlives its dashboard is killed by the next dashboard.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ LOOK_SECONDS = 0.5
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 #: A worker that has lived this long was healthy; when it ends, the next is started after the shortest pause.
 HEALTHY_SECONDS = 60.0
-#: A worker that has not reported for so long may be unable to.
+#: After this silence the supervisor checks whether the store can be written.
 SILENT_SECONDS = 5.0
-#: One that has not for so long is replaced; one that never has may still be reading its program from a slow disk.
+#: After this silence a worker is replaced; before its first report, longer: a slow disk may hold up its start.
 REPLACED_SECONDS, NEVER_HEARD_SECONDS = 30.0, 120.0
-#: A worker of another dashboard that has ended may take so long for its own end (`engine.runs.ending`).
+#: How long a worker may take to end after its dashboard has ended (`engine.runs.ending`).
 ORPHAN_SECONDS = 12.0
-#: A log longer than this is begun anew when a worker starts, with one older file kept.
+#: A longer log is begun anew when a worker starts; one older file is kept.
 LONGEST_LOG = 5_000_000
 
 log = logging.getLogger(__name__)
@@ -56,9 +55,9 @@ class WorkerState:
     """The worker of a store as its supervisor sees it.
 
     alive: a worker serves the store, started here or by another dashboard, and has reported. starting: it has been
-    started but has not reported yet, or waits for its next attempt. restarts: how often it was started again after it
-    had ended. last_exit: in words, None while it never ended. pid: of the worker, None for none. log: file that it
-    writes its messages to. trouble: why the store cannot be written (a full disk), one sentence, None where it can.
+    started but has not reported yet, or waits for its next attempt. restarts: how often it was started again.
+    last_exit: in words, None before the first. pid: of the worker, None for none. log: the file of its messages.
+    trouble: why the store cannot be written (a full disk), one sentence, None where it can.
     """
 
     alive: bool
@@ -94,12 +93,12 @@ class Supervisor:
         self._last_exit: str | None = None
         self._trouble: str | None = None
         self._complaints = Complaints(log)
-        #: The latest heartbeat of the worker that was started here, and when it was first seen, by our own clock.
+        #: The latest heartbeat of our own worker, and when it was first seen, by our own clock.
         self._heard = (0.0, 0.0)
         self._orphan_since: float | None = None
 
     def ensure(self) -> None:
-        """See to it that a worker runs, now and from now on; cheap, meant to be called at every rerun of a page."""
+        """Keep a worker running from now on; cheap enough for every rerun of a page."""
         with self._mutex:
             if self._thread is None or not self._thread.is_alive():
                 self._closing.clear()
@@ -107,7 +106,7 @@ class Supervisor:
                 self._thread.start()
 
     def state(self) -> WorkerState:
-        """How the worker is. Never raises: a store that cannot be read has no worker that reports."""
+        """The state of the worker. Never raises: a store that cannot be read counts as one without a worker."""
         worker = self._reported_worker()
         process = self._process
         return WorkerState(
@@ -121,7 +120,7 @@ class Supervisor:
         )
 
     def stop(self, patience: float = 5.0) -> None:
-        """End the watch and the worker that was started here, letting it mark its run for `patience` seconds."""
+        """End the watch and our own worker, which has `patience` seconds to mark its run."""
         self._closing.set()
         if self._thread is not None:
             self._thread.join()
@@ -159,7 +158,7 @@ class Supervisor:
             self._start()
 
     def _trouble_of_silent_worker(self) -> str | None:
-        """Why a worker that lives has not reported for a while; one that could report is ended, to be replaced."""
+        """Why our own worker is silent: the store's error. A silent worker with a writable store is killed."""
         process = self._process
         if process is None:
             return None
@@ -176,7 +175,7 @@ class Supervisor:
         return None
 
     def _silence(self, pid: int) -> float:
-        """For how many seconds the worker of this process has not reported, by our own clock."""
+        """For how many seconds the worker of that process has not reported, by our own clock."""
         latest = max((worker.heartbeat for worker in self._opened_store().workers() if worker.pid == pid), default=0.0)
         now = time.monotonic()
         if latest != self._heard[0]:
@@ -184,7 +183,7 @@ class Supervisor:
         return now - self._heard[1]
 
     def _end_orphan(self) -> None:
-        """End a worker that keeps the lock though its dashboard has ended and it had time to end by itself."""
+        """Kill a worker that still has the lock some time after its dashboard has ended."""
         holder = None if self._process is not None or not self._lock.is_held() else self._lock.holder()
         if holder is None or not holder.is_orphan:
             self._orphan_since = None
@@ -197,8 +196,8 @@ class Supervisor:
     def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": _with_root(os.environ.get("PYTHONPATH"))}
         with self._opened_log() as log_file:
-            # A session of its own: Ctrl-C in the terminal ends the dashboard, and the worker then ends in good order.
-            # The address goes through the environment, because it may hold a password and anybody can list arguments.
+            # A session of its own: Ctrl-C in the terminal ends the dashboard, and the worker then ends in order.
+            # The address goes through the environment: it may hold a password, and anybody can list arguments.
             self._process = subprocess.Popen(
                 [*self._command, "--watch-parent", str(os.getpid())],
                 stdin=subprocess.DEVNULL,
@@ -212,7 +211,7 @@ class Supervisor:
         self._starts += 1
 
     def _opened_log(self) -> BinaryIO:
-        """The log to write on, begun anew when it has grown long; nothing where it cannot be written (a full disk)."""
+        """The log, begun anew when it is long; the null device where it cannot be written (a full disk)."""
         try:
             if self._log_path.exists() and self._log_path.stat().st_size > LONGEST_LOG:
                 self._log_path.replace(self._log_path.with_suffix(".log.old"))
@@ -253,7 +252,7 @@ class Supervisor:
 
 
 def _with_root(path: str | None) -> str:
-    """PYTHONPATH with the folder of this project in front: the dashboard may have been started from elsewhere."""
+    """PYTHONPATH with the folder of this project in front: the dashboard may run in another folder."""
     root = str(Path(__file__).parents[2])
     return f"{root}{os.pathsep}{path}" if path else root
 

@@ -1,4 +1,4 @@
-"""The versions that a run is recorded with, so that it can be told later why it came out as it did."""
+"""The versions recorded with a run, to explain its results later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Version of relens, python, torch and transformers, by name; "unknown" for what is not there."""
+    """Version of relens, python, torch and transformers, by name; "unknown" for a missing one."""
     return {
         "relens": _own_version(),
         "python": platform.python_version(),

@@ -1,14 +1,14 @@
-"""Answers worked out in warm child processes, and remembered because people go back and forth.
+"""Answers computed in warm child processes, and remembered because people go back and forth.
 
     class Lessons(WarmAnswers[Lesson]):                 in a child:
         job = "engine.learn.jobs:lesson_job"                lesson_job({"pattern": "a|b", ..., "limits": {...}})
         record = Lesson                                     {"answer": Lesson as JSON}
 
     ask({"pattern": "a|b", ...}, limits)    remembered? the same object again
-                                            otherwise a child works it out, within these limits of time and memory
+                                            otherwise a child computes it, within these limits of time and memory
 
-Previews of the Workbench are such answers, and so are lessons, and what is wrong with the settings of a study. The key
-is a digest of what a child was asked, as JSON, so that a long question is not kept for its short answer.
+Previews of the Workbench are such answers, and so are lessons and the checks of a study's settings. The key is a digest
+of the payload as JSON, so that a long payload is not kept for its short answer.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ REMEMBERED = 256
 
 
 class WarmAnswers(Generic[Answer]):
-    """Answers of one kind; safe for threads. A subclass names the job, and turns a question into its payload.
+    """Answers of one kind; safe for threads. A subclass names the job and makes its payload.
 
-    job, warm_up: "module:function", as in `IsolatedProcess`; the job returns {"answer": JSON of a `record`}. subject:
-    what is worked out, and work: what the child does, to begin sentences with.
+    job, warm_up: "module:function", as in `IsolatedProcess`; the job returns {"answer": JSON of a `record`}. subject
+    ("The lesson") and work ("Compiling") begin the sentences of errors.
     """
 
     job: ClassVar[str]
@@ -48,8 +48,8 @@ class WarmAnswers(Generic[Answer]):
     work: ClassVar[str] = "Compiling"
 
     def __init__(self, pool_size: int = 1, call: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> None:
-        """pool_size: how many are worked out at once, one more has to wait; the first question starts the children.
-        call: what computes in place of a pool.
+        """pool_size: how many answers are computed at once; the first one starts the children. call: computes in place
+        of a pool.
         """
         self._pool_size = pool_size
         self._pool: IsolatedPool | None = None
@@ -59,9 +59,9 @@ class WarmAnswers(Generic[Answer]):
         self._mutex = threading.Lock()
 
     def ask(self, payload: Mapping[str, Any], limits: Limits, *, changes: bool = False) -> Answer:
-        """The answer. Raises what the job raises, and `LimitError` for what takes more time or memory than allowed.
+        """The answer. Raises the errors of the job, and `LimitError` where it takes more time or memory than allowed.
 
-        changes: whether the same question may have another answer tomorrow, so that none is remembered.
+        changes: whether the same payload may have another answer later; then none is remembered.
         """
         sent = {**payload, "limits": limits.to_json()}
         if changes:
@@ -79,7 +79,7 @@ class WarmAnswers(Generic[Answer]):
         return answer
 
     def close(self) -> None:
-        """End the child processes; none is started any more."""
+        """End the child processes for good."""
         with self._mutex:
             self._closed = True
         if self._pool is not None:

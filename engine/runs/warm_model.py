@@ -4,8 +4,8 @@
     get("gpt2")          the same object, at once
     get("smollm2-135m")  lets go of gpt2 first: two models at once may be more than the memory holds
 
-A name that is refused costs nobody a loaded model. A run that is stopped while its model loads does not stop the
-loading: whoever asks for the same model next waits for the rest of it only.
+A name that is refused does not cost the loaded model. Stopping a run while its model loads does not stop the loading:
+the next run with the same model waits only for the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.runs.services import LoadedModel, Services
 
 log = logging.getLogger(__name__)
 
-#: Told what is being done, in words, and the fraction done, 0 to 1, where it is known.
+#: Takes the present stage in words, and the fraction done, 0 to 1, where it is known.
 StageReport = Callable[[str, float | None], None]
 
 
@@ -33,7 +33,7 @@ class WarmModel:
         self._latest: list[tuple[str, float]] = []
 
     def expect(self, name: str) -> None:
-        """Begin to load a model that somebody will probably ask for."""
+        """Begin to load a model that the next run will probably use."""
         if self._model is None and self._loading is None:
             self._begin(name)
 
@@ -42,7 +42,7 @@ class WarmModel:
         if self._model is None and self._loading is not None and self._loading.is_finished:
             try:
                 self._model = self._finished_loading(lambda: False, lambda: None)
-            except Exception as error:  # whoever asks for it gets to know
+            except Exception as error:  # a run with this model will raise it again
                 log.info("The model %s could not be loaded: %s", self._loading_name, error)
 
     @property
@@ -87,7 +87,7 @@ class WarmModel:
         )
 
     def _finished_loading(self, should_leave: Callable[[], bool], meanwhile: Callable[[], None]) -> LoadedModel:
-        """What is being loaded, once it is. A load that is left goes on, and can be waited for again."""
+        """The model that is being loaded, once it is. A load that is left goes on, and can be waited for again."""
         loading = self._loading
         assert loading is not None
         try:
@@ -97,7 +97,7 @@ class WarmModel:
                 self._loading = None
 
     def _let_go_of_other(self, should_leave: Callable[[], bool], report: StageReport) -> None:
-        report(f"waiting until {self._loading_name}, which nobody wants any more, is loaded", None)
+        report(f"waiting until {self._loading_name}, of an earlier run, is loaded", None)
         try:
             self._finished_loading(should_leave, lambda: None)
         except Left:

@@ -6,11 +6,11 @@ The life of a run, as its row in the store sees it:
 
     queued --claim--> running: loading the model -> compiling -> searching --finish--> done | stopped | failed
                          |
-                         +-- the worker is told to end, or is killed --> interrupted, with every row written so far
+                         +-- the worker has to end, or is killed --> interrupted, with every row written so far
 
-Nothing a run does may end the worker: a query's mistake becomes the sentence of a failed run, a bug of ours becomes a
-plain sentence and a traceback in the log, and a store that cannot be written (a full disk) fails the run as soon as
-that can be written. The model stays loaded for the next run.
+No run may end the worker: a mistake in a query becomes the sentence of a failed run, a bug becomes a plain sentence and
+a traceback in the log, and a store that cannot be written (a full disk) fails the run, as soon as that can be written.
+The model stays loaded for the next run.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ from engine.studies.rows import done_units
 
 #: How long an idle worker waits before it looks for runs again.
 IDLE_SECONDS = 0.05
-#: How long a store that does not answer is left alone.
+#: How long the worker waits after an error of the store.
 STORE_REST_SECONDS = 1.0
 
-INTERRUPTED = "The worker was asked to end before the run was done; the rows found so far are kept."
+INTERRUPTED = "The worker ended before the run was done; its rows so far are kept."
 
 log = logging.getLogger("engine.runs.worker")
 
 
 class Worker:
-    """Claims runs and carries them out until it is told to end."""
+    """Claims runs and carries them out until `end` is called."""
 
     def __init__(self, store: Store, services: Services) -> None:
         self.id = secrets.token_hex(8)
@@ -99,7 +99,7 @@ class Worker:
                         self._idle()
         finally:
             self._pulse.close()
-            self._say_goodbye()
+            self._sign_off()
             self._services.close()
 
     def _idle(self) -> None:
@@ -109,7 +109,7 @@ class Worker:
         self._ending.wait(IDLE_SECONDS)
 
     def _introduce(self) -> None:
-        """Report before anything is claimed: the run of a worker that nobody has heard of counts as abandoned."""
+        """Report before the first claim: a run whose worker never reported counts as abandoned."""
         while not self._ending.is_set():
             try:
                 self._pulse.beat()
@@ -148,7 +148,7 @@ class Worker:
             return ("interrupted", INTERRUPTED) if self._ending.is_set() else ("stopped", None)
         except RelensError as error:
             return "failed", error.sentence
-        except Exception as error:  # whatever it is, the next run must find a worker
+        except Exception as error:  # whatever it is, the worker must live on for the next run
             log.exception("Run %s failed.", run.id)
             if "CUDA error" in str(error):
                 # After such an error nothing on the accelerator works in this process; a new one is started.
@@ -157,7 +157,7 @@ class Worker:
 
     def _settle(self, run: RunRecord, outcome: tuple[Status, str | None]) -> None:
         log.info("Run %s is %s. %s", run.id, outcome[0], outcome[1] or "")
-        # Should the store refuse, the end is written when it takes writing again.
+        # If the store refuses, the end is written later, in `_serve_one`.
         self._unwritten[run.id] = outcome
         self._store.finish(run.id, *outcome)
         del self._unwritten[run.id]
@@ -167,7 +167,7 @@ class Worker:
         specification = within_ceilings(specification_from_json(run.specification))
         if isinstance(specification, StudySpecification):
             return self._study(run, specification)
-        model = self._model_called(specification.model, run)
+        model = self._model_named(specification.model, run)
         self._record(run, model)
         if isinstance(specification, InspectSpecification):
             self._inspect(run, specification, model)
@@ -175,29 +175,29 @@ class Worker:
         return self._search(run, specification, model)
 
     def _search(self, run: RunRecord, specification: SearchSpecification, model: LoadedModel) -> Status:
-        self._tell(run, "compiling")
+        self._report_stage(run, "compiling")
         leaving = self._leaving()
         search = Background(lambda: self._services.begin_search(model, specification, leaving)).wait(leaving)
-        self._tell(run, "searching")
-        return self._see_through(run, search, model)
+        self._report_stage(run, "searching")
+        return self._work_through(run, search, model)
 
     def _study(self, run: RunRecord, specification: StudySpecification) -> Status:
-        # Where no model is needed, what is loaded stays loaded, for the next run that asks for it.
-        model = self._model_called(specification.model, run) if specification.study.needs_model else None
+        # A study without a language model leaves the loaded model for the next run.
+        model = self._model_named(specification.model, run) if specification.study.needs_model else None
         rows = self._store.rows(run.id)
         finished = done_units(rows)
         if finished:
             if model is not None:
                 check_same_model(specification.model, [run.model_fingerprint], model.fingerprint)
             specification.study.check_resumed(rows)
-        # Only now, since it takes the place of what was recorded for the units that are done.
+        # Only now, because it replaces the record of the finished units.
         self._record(run, model)
         study = self._services.begin_study(model, specification, finished, self._leaving())
-        self._tell(run, "working")
-        return self._see_through(run, study, model)
+        self._report_stage(run, "working")
+        return self._work_through(run, study, model)
 
-    def _see_through(self, run: RunRecord, search: RunningSearch, model: LoadedModel | None) -> Status:
-        """Work until the end, or until it is time to leave. model: the one that is asked, None where none is."""
+    def _work_through(self, run: RunRecord, search: RunningSearch, model: LoadedModel | None) -> Status:
+        """Work until the end, or until it is time to leave. model: None for a study without a language model."""
         carry_out_search(
             self._store,
             run.id,
@@ -216,7 +216,7 @@ class Worker:
         patiently(lambda: self._store.append(run.id, readings))
 
     def _answer_inspections(self, name: str, model: LoadedModel) -> None:
-        """Answer the inspections that wait for the model of the present search, in the midst of it."""
+        """Carry out the inspections that wait for the model of the present search."""
         try:
             while (run := self._store.claim(self.id, kinds=(InspectSpecification.kind,), model=name)) is not None:
                 self._settle(run, self._outcome_of_inspection(run, model))
@@ -224,7 +224,7 @@ class Worker:
             self._complaints.warn(error)
 
     def _outcome_of_inspection(self, run: RunRecord, model: LoadedModel) -> tuple[Status, str | None]:
-        """Carry out an inspection that comes while a search is at work; it must not end the search."""
+        """Carry out an inspection during a search; no error of it may end the search."""
         try:
             specification = specification_from_json(run.specification)
             assert isinstance(specification, InspectSpecification)
@@ -237,22 +237,24 @@ class Worker:
             return "failed", _sentence_for(error)
         return "done", None
 
-    def _model_called(self, name: str, run: RunRecord) -> LoadedModel:
+    def _model_named(self, name: str, run: RunRecord) -> LoadedModel:
         """The model, kept from an earlier run or loaded now in place of another."""
         try:
-            return self._models.get(name, self._leaving(), lambda stage, fraction: self._tell(run, stage, fraction))
+            return self._models.get(
+                name, self._leaving(), lambda stage, fraction: self._report_stage(run, stage, fraction)
+            )
         finally:
             self._pulse.describe(self._models.name, self._models.device)
 
-    def _tell(self, run: RunRecord, stage: str, fraction: float | None = None) -> None:
-        """Say what a run is busy with; a run does not fail because that could not be written."""
+    def _report_stage(self, run: RunRecord, stage: str, fraction: float | None = None) -> None:
+        """Report the stage of a run; a stage that cannot be written does not fail the run."""
         try:
             self._store.report(run.id, stage=stage, stage_fraction=fraction)
         except StoreError as error:
             self._complaints.warn(error)
 
     def _record(self, run: RunRecord, model: LoadedModel | None) -> None:
-        """Write down what a run was done with; a study that needs no language model tells of its own in its rows."""
+        """Record fingerprint, versions and device of a run; a study without a language model has rows for its own."""
         fingerprint = None if model is None else model.fingerprint
         patiently(
             lambda: self._store.report(
@@ -261,11 +263,11 @@ class Worker:
         )
 
     def _leaving(self) -> Callable[[], bool]:
-        """Whether to leave the present run; of that run it speaks in a thread that outlasts it, too."""
+        """A function that says whether to leave the present run; a thread that outlasts the run keeps its own."""
         leave = self._leave
         return lambda: leave.is_set() or self._ending.is_set()
 
-    def _say_goodbye(self) -> None:
+    def _sign_off(self) -> None:
         try:
             for run_id, (status, error) in self._unwritten.items():
                 self._store.finish(run_id, status, error)
@@ -275,7 +277,7 @@ class Worker:
 
 
 def _sentence_for(error: Exception) -> str:
-    # torch has its own class for its own memory, known here by name only: this module does not import torch.
+    # torch has an error class of its own, known here by name only: this module does not import torch.
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return "There was not enough memory for this run."
     return f"Something went wrong inside Relens ({type(error).__name__}); the worker's log has the particulars."
@@ -320,5 +322,5 @@ def main(arguments: list[str] | None = None, services: Callable[[], Services] = 
 if __name__ == "__main__":
     status = main()
     logging.shutdown()
-    # A model that is still being loaded, for a run that was left, would hold up an orderly exit for minutes.
+    # A model that is still loading, for a run that was left, would hold up an orderly exit for minutes.
     os._exit(status)

@@ -1,4 +1,4 @@
-"""The store as a worker sees it: taking a run, writing what it finds, ending it, and saying that it is alive."""
+"""The store as a worker sees it: claiming a run, writing its rows, ending it, and heartbeats."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from engine.runs.processes import ProcessMark
 from engine.runs.records import ENDED, RunRecord, Status, WorkerRecord
 from engine.runs.store_part import INSPECT, StorePart, read_run, update_running
 
-#: What of a worker's process is kept among its figures.
+#: The field of a worker's figures with the beginning of its process.
 _BEGUN = "process_begun"
 
 
 class WorkerStore(StorePart):
-    """Runs as they are carried out, and who carries them out."""
+    """Running runs and their workers."""
 
     def claim(self, worker_id: str, kinds: Sequence[str] | None = None, model: str | None = None) -> RunRecord | None:
-        """Take the waiting run that is next, of these kinds and for this model, and mark it running.
+        """Take the next waiting run of these kinds and for this model, and mark it running; None where none waits.
 
-        Inspections go first, because somebody waits for them; then the oldest run. However many workers claim at
-        once, each run is given to one of them. None where nothing waits.
+        Inspections go first, because somebody waits for them; then the oldest run. If several workers claim at once,
+        each run goes to one of them.
         """
         conditions: list[sql.ColumnElement[bool]] = [runs_table.c.status == "queued"]
         if kinds is not None:
@@ -62,9 +62,9 @@ class WorkerStore(StorePart):
         model_fingerprint: str | None = None,
         versions: Mapping[str, str] | None = None,
     ) -> None:
-        """Say what a running run is busy with, and on what; what is None stays as it was.
+        """Set the stage, device, fingerprint and versions of a running run; None leaves a value as it was.
 
-        A stage comes with its own fraction: naming a stage without one forgets that of the stage before.
+        A stage comes with its own fraction: without one, the fraction of the stage before is cleared.
         """
         values: dict[str, Any] = {}
         if stage is not None:
@@ -118,7 +118,7 @@ class WorkerStore(StorePart):
             connection.execute(update_running(run_id).values(values))
 
     def stop_requested(self, run_id: str) -> bool:
-        """Whether the worker should leave the run: a stop was asked for, or it is no longer running."""
+        """Whether the worker should leave the run: a stop was requested, or it is no longer running."""
         query = sql.select(runs_table.c.status, runs_table.c.stop_requested).where(runs_table.c.id == run_id)
         with self._database.reading() as connection:
             run = connection.execute(query).one_or_none()
@@ -127,8 +127,8 @@ class WorkerStore(StorePart):
     def workers(self) -> list[WorkerRecord]:
         """The workers known to the store, the latest heartbeat first."""
         with self._database.reading() as connection:
-            found = connection.execute(sql.select(workers_table).order_by(workers_table.c.heartbeat.desc())).mappings()
-            return [self._worker_record(row) for row in found]
+            rows = connection.execute(sql.select(workers_table).order_by(workers_table.c.heartbeat.desc())).mappings()
+            return [self._worker_record(row) for row in rows]
 
     def heartbeat(
         self,
@@ -138,7 +138,7 @@ class WorkerStore(StorePart):
         device: str = "",
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """Report that the calling process, as `worker_id`, is alive and what it does."""
+        """Report that the calling process, as `worker_id`, is alive, with its state."""
         own = ProcessMark.of(os.getpid())
         values = {
             "host": own.host,
@@ -164,7 +164,7 @@ class WorkerStore(StorePart):
     def mark_interrupted(self) -> list[str]:
         """Mark the running runs of dead workers as interrupted, keep their rows, and forget those workers.
 
-        Returns the ids of the runs. Which workers are dead is told by `engine.runs.leases`.
+        Returns the ids of the runs. `engine.runs.leases` decides which workers are dead.
         """
         with self._database.reading() as connection:
             running = connection.execute(
@@ -176,7 +176,7 @@ class WorkerStore(StorePart):
         dead = [worker.id for worker in workers if not worker.alive]
         if not orphans and not dead:
             return []
-        sentence = "The worker ended before the run was done; the rows found so far are kept."
+        sentence = "The worker ended before the run was done; its rows so far are kept."
         with self._database.writing() as connection:
             connection.execute(
                 runs_table.update()
@@ -188,7 +188,7 @@ class WorkerStore(StorePart):
         return orphans
 
     def forget_inspections(self, older_than: float = 3600.0) -> None:
-        """Delete inspections that ended more than `older_than` seconds ago: nobody comes back to those."""
+        """Delete inspections that ended more than `older_than` seconds ago: nobody reads them again."""
         with self._database.writing() as connection:
             connection.execute(
                 runs_table.delete().where(runs_table.c.kind == INSPECT, runs_table.c.ended < time.time() - older_than)

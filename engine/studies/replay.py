@@ -45,7 +45,7 @@ from engine.studies.study import Study, StudyContext, Unit
 if TYPE_CHECKING:
     from engine.query_execution import QueryExecution
     from engine.tokens.compiled import CompiledQuery
-    from engine.traversal.recording import Asked, Emitted, Made, Round
+    from engine.traversal.recording import Emitted, Expansion, Made, Round
     from engine.traversal.shortest_path import FrontierEntry, ShortestPathSearch
 
 MOST_TOKENS = 64
@@ -179,8 +179,8 @@ class ReplayStudy(Study):
         while not ended:
             if context.stop():
                 return
-            yield recording.row(recorder.step(execution.wanted), scorer.counts.forwards)
-            if execution.wanted == 0:
+            yield recording.row(recorder.step(execution.matches_left), scorer.counts.forwards)
+            if execution.matches_left == 0:
                 ended = "exhausted" if recorder.finished else "matches"
             elif recorder.finished:
                 ended = "exhausted"
@@ -217,9 +217,9 @@ class _Recording:
         """One round; the first is the search before its first forward."""
         row = SearchRound(
             round=self._rounds,
-            kind=("ask" if entry.asked else "show") if self._rounds else "begin",
+            kind=("ask" if entry.expansions else "show") if self._rounds else "begin",
             shown=tuple(map(self._shown, entry.emitted)),
-            asked=tuple(map(self._expanded, entry.asked)),
+            asked=tuple(map(self._expanded, entry.expansions)),
             made=tuple(map(self._node, entry.made)),
             frontier=tuple(map(self._open, entry.frontier[:_LISTED])),
             open=entry.account.frontier,
@@ -236,7 +236,7 @@ class _Recording:
     def _shown(self, item: Emitted) -> ShownMatch:
         self._place += 1
         self.last_cost = item.cost
-        match = self._execution.describe(item.found, 0.0)
+        match = self._execution.describe(item.match, 0.0)
         return ShownMatch(
             place=self._place,
             node=item.node,
@@ -249,7 +249,7 @@ class _Recording:
             is_canonical=match.is_canonical,
         )
 
-    def _expanded(self, item: Asked) -> ExpandedPath:
+    def _expanded(self, item: Expansion) -> ExpandedPath:
         children = item.children
         columns = (
             map(self._token, children.tokens[:_LISTED].tolist()),

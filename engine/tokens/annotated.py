@@ -169,10 +169,10 @@ def annotate(automaton: ByteAutomaton, table: BoundaryTable, most_states: int) -
     first_of_pair = np.searchsorted(source, np.arange(len(pairs) + 1))
     number_of = np.full(len(pairs) * table.states, -1, np.int64)
     number_of[0] = 0
-    found = [np.zeros(1, np.int64)]
+    visited = [np.zeros(1, np.int64)]
     count = 1
     arcs: list[tuple[Integers, Integers, Integers]] = []
-    frontier = found[0]
+    frontier = visited[0]
     while len(frontier):
         pair, boundary_state = frontier // table.states, frontier % table.states
         owner, arc = expand(first_of_pair[pair], first_of_pair[pair + 1] - first_of_pair[pair])
@@ -183,10 +183,10 @@ def annotate(automaton: ByteAutomaton, table: BoundaryTable, most_states: int) -
         frontier = np.unique(target[number_of[target] < 0])
         number_of[frontier] = count + np.arange(len(frontier))
         count += len(frontier)
-        found.append(frontier)
+        visited.append(frontier)
         if count > most_states:
             return None
-    states = np.concatenate(found)
+    states = np.concatenate(visited)
     language_state, node = pairs[states // table.states].T
     final = automaton.final[language_state] & (node == 0) & table.final[states % table.states]
     boundary = (node == 0) & table.boundary[states % table.states]
@@ -203,10 +203,10 @@ def _decoded(
     nodes = len(decoder.next_node)
     number_of = np.full(automaton.states * nodes, -1, np.int64)
     number_of[0] = 0
-    found = [np.zeros(1, np.int64)]
+    visited = [np.zeros(1, np.int64)]
     count = 1
     arcs: list[tuple[Integers, Integers, Integers, Integers]] = []
-    frontier = found[0]
+    frontier = visited[0]
     while len(frontier):
         state, node = frontier // nodes, frontier % nodes
         after = automaton.transitions[state]
@@ -217,9 +217,9 @@ def _decoded(
         frontier = np.unique(target[number_of[target] < 0])
         number_of[frontier] = count + np.arange(len(frontier))
         count += len(frontier)
-        found.append(frontier)
+        visited.append(frontier)
     source, byte, target, completed = (np.concatenate(column) for column in zip(*arcs, strict=True))
-    keys = np.concatenate(found)
+    keys = np.concatenate(visited)
     return np.stack([keys // nodes, keys % nodes], axis=1), source, byte, number_of[target], completed
 
 

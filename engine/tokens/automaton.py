@@ -53,8 +53,8 @@ class TokenAutomaton(ABC):
     def destinations(self, state: int, at_least: int | None = None) -> npt.NDArray[np.int64]:
         """The states that the tokens of `arcs(state)` lead to, in the same order; equal to `step` for each of them.
 
-        Shape (n,); with `at_least`, an automaton that has to find them one by one may stop after so many. For those
-        who look at a state as a whole, such as a drawing.
+        Shape (n,); with `at_least`, an automaton that has to find them one by one may stop after so many. For uses of a
+        whole state, such as a drawing.
         """
         tokens = self.arcs(state).tokens[:at_least]
         return np.fromiter((self.step(state, token) for token in tokens.tolist()), np.int64, len(tokens))

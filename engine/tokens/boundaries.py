@@ -117,20 +117,20 @@ def from_regex(regex: PriorityRegex) -> BoundaryAutomaton:
         alive = preferred(threads, number)
         if alive is None:
             return []
-        found: list[Run] = []
+        successors: list[Run] = []
         above = set(alive)
         for begin in regex.first if thread is None else [thread]:
             if not member[begin, number]:
                 continue
             for after in regex.after[begin]:
                 if after == MATCH:
-                    found.append((None, frozenset(above), False))
-                    return found  # everything after this is less preferred than a match
-                found.append(
+                    successors.append((None, frozenset(above), False))
+                    return successors  # everything after this is less preferred than a match
+                successors.append(
                     (None, frozenset(above), True) if after == MATCH_IF_AHEAD else (after, frozenset(above), False)
                 )
                 above.add(after)
-        return found
+        return successors
 
     start: Run = (None, frozenset(), False)
     return _numbered(
@@ -153,14 +153,14 @@ def compose(first: BoundaryAutomaton, second: BoundaryAutomaton) -> BoundaryAuto
 
     def follow(state: tuple[int, int], number: int) -> list[tuple[int, int]]:
         outer, inner = state
-        found = []
+        successors = []
         for next_outer in first.successors[outer][both[0, number]]:
             for next_inner in second.successors[inner][both[1, number]]:
                 if not first.boundary[next_outer]:
-                    found.append((next_outer, next_inner))
+                    successors.append((next_outer, next_inner))
                 elif second.final[next_inner]:
-                    found.append((next_outer, 0))  # the piece ends: the second starts again
-        return found
+                    successors.append((next_outer, 0))  # the piece ends: the second starts again
+        return successors
 
     return _numbered(
         (0, 0),

@@ -44,7 +44,7 @@ SHOWN_CHARACTERS = 12
 
 @dataclass(frozen=True)
 class BoundaryAdvice(Record):
-    """What the boundary forbids, and expressions of the same strings that allow it, "" and "" where there are none."""
+    """The forbidden token, and expressions of the same strings that allow it, "" and "" where there are none."""
 
     sentence: str
     prefix: str = ""
@@ -54,14 +54,14 @@ class BoundaryAdvice(Record):
 def boundary_advice(
     query: Query, language: Language, tokenizer: Tokenizer, limits: Limits, compiler: LanguageCompiler
 ) -> BoundaryAdvice | None:
-    """Advice on the boundary; None where nothing is forbidden. What is suggested was compiled to see that it helps."""
+    """Advice on the boundary; None where nothing is forbidden. A suggestion was compiled and compared before."""
     if query.boundary is not Boundary.TOKEN or not query.prefix:
         return None
     examples = list(_examples(language))
-    found = next((pair for pair in examples if not _is_cut_here(*pair, tokenizer)), None)
-    if found is None:
+    uncut = next((pair for pair in examples if not _is_cut_here(*pair, tokenizer)), None)
+    if uncut is None:
         return None
-    prefix, pattern = found
+    prefix, pattern = uncut
     end = repr(prefix if len(prefix) <= SHOWN_CHARACTERS else "…" + prefix[-SHOWN_CHARACTERS:])
     token = _straddling_token(prefix, pattern, tokenizer)
     if token:
@@ -82,7 +82,7 @@ def boundary_advice(
 
 
 def _examples(language: Language) -> Iterator[tuple[str, str]]:
-    """A few (prefix, pattern), as they are before any edit: what edits do to a boundary is meant."""
+    """A few (prefix, pattern) before any edit: the effect of an edit on a boundary is intended."""
     prefix, pattern = language.unedited or (language.prefix, language.pattern)
     patterns = [
         text
@@ -120,7 +120,7 @@ class _Suggestion:
 def _moved_blanks(
     query: Query, examples: list[tuple[str, str]], tokenizer: Tokenizer, limits: Limits
 ) -> _Suggestion | None:
-    """The expressions with the blanks moved that end the prefix; None where there are none, or where it is no help."""
+    """The expressions with the prefix's last blanks moved; None where it ends in no blank, or where that is no help."""
     endings = _endings(parse_regex(query.prefix, limits, "prefix"))
     blanks = "".join(_blank(item) for item in endings[0])
     if not blanks or any("".join(map(_blank, items)) != blanks for items in endings):
@@ -156,12 +156,12 @@ def _endings(node: Node) -> list[list[Characters]]:
             return _endings(item)
         case Concatenation(items=items):
             solid = [item for item in items if not isinstance(item, Marker)]
-            found: list[Characters] = []
+            blanks: list[Characters] = []
             for item in reversed(solid):
                 if not isinstance(item, Characters) or not _blank(item):
                     break
-                found.insert(0, item)
-            return [found] if found or not solid else _endings(solid[-1])
+                blanks.insert(0, item)
+            return [blanks] if blanks or not solid else _endings(solid[-1])
     return [[]]
 
 
@@ -186,16 +186,16 @@ def _with_blanks(pattern: str, blanks: str, limits: Limits) -> str:
 def _is_same_language(
     query: Query, suggestion: _Suggestion, language: Language, limits: Limits, compiler: LanguageCompiler
 ) -> bool:
-    """Whether the strings of the query are the same with the suggestion; False where that cannot be told."""
+    """Whether the strings of the query are the same with the suggestion; False where that is unknown."""
     if language.excluded is not None:
         return False
-    asked, whole = query, language.whole
+    plain, whole = query, language.whole
     try:
         if query.edits and query.edits.where == "both" and not query.exclude:
             # Edits anywhere in the same strings give the same strings, and without them it is soon compiled.
-            asked = dataclasses.replace(query, edits=Edits())
-            whole = compiler(asked, limits).whole
-        moved = compiler(dataclasses.replace(asked, prefix=suggestion.prefix, pattern=suggestion.pattern), limits)
+            plain = dataclasses.replace(query, edits=Edits())
+            whole = compiler(plain, limits).whole
+        moved = compiler(dataclasses.replace(plain, prefix=suggestion.prefix, pattern=suggestion.pattern), limits)
     except RelensError:
         return False
     return moved.excluded is None and accept_the_same(whole, moved.whole)

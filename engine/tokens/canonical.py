@@ -107,8 +107,8 @@ class KnownRows:
         return bool(self._annotated.final[state])
 
 
-class FoundRows:
-    """Rows found by walking the trie from the state that is asked for; the last ones are remembered."""
+class LazyRows:
+    """Rows made on demand, by walking the trie from a state; the last ones are remembered."""
 
     is_trimmed = False
 
@@ -121,8 +121,8 @@ class FoundRows:
 
     def row(self, state: int) -> Row:
         """The token arcs of a state."""
-        found = self._rows.get(state)
-        if found is None:
+        row = self._rows.get(state)
+        if row is None:
             annotated = self._annotated
             arcs = walk_annotated(annotated, self._trie, np.array([state]))
             target = arcs.destinations.astype(np.int64)
@@ -134,11 +134,11 @@ class FoundRows:
             )
             different, where = np.unique(target, return_inverse=True)
             kept &= annotated.can_go_on(different)[where]
-            found = Row(arcs.tokens[kept], arcs.destinations[kept], annotated.in_prefix(target[kept]))
+            row = Row(arcs.tokens[kept], arcs.destinations[kept], annotated.in_prefix(target[kept]))
             if len(self._rows) >= REMEMBERED_STATES:
                 self._rows.pop(next(iter(self._rows)))
-            self._rows[state] = found
-        return found
+            self._rows[state] = row
+        return row
 
     def is_boundary(self, state: int) -> bool:
         """Whether a pre-token ends at the state."""
@@ -206,14 +206,14 @@ class CanonicalAutomaton(TokenAutomaton):
         """The tokens that are legal from `state`."""
         arcs = self._arcs.get(state)
         if arcs is None:
-            arcs = self._found_arcs(*self._states[state])
+            arcs = self._legal_arcs(*self._states[state])
             if len(self._arcs) >= REMEMBERED_STATES:
                 self._arcs.pop(next(iter(self._arcs)))
             self._arcs[state] = arcs
         return arcs
 
-    def _found_arcs(self, members: tuple[Member, ...], last: int) -> Arcs:
-        """What depends on the last token is a filter over what does not, which few states share out among many."""
+    def _legal_arcs(self, members: tuple[Member, ...], last: int) -> Arcs:
+        """The merged arcs of the members, which many states share, filtered by the last token."""
         if self._whole.is_active:
             tokens, _, in_prefix = self._legal(members, last)
             is_first = _is_first(tokens)
@@ -317,7 +317,7 @@ class CanonicalAutomaton(TokenAutomaton):
         count = int(row.tokens.searchsorted(tokens[-1], side="right")) if len(tokens) else 0
         for token, target in zip(row.tokens[:count].tolist(), row.destinations[:count].tolist(), strict=True):
             members[token].add((target, OFF))
-        return np.array([self._after(found, token) for token, found in members.items()], np.int64)
+        return np.array([self._after(targets, token) for token, targets in members.items()], np.int64)
 
     def is_final(self, state: int) -> bool:
         """Whether the tokens so far are the canonical encoding of a string of the language."""
@@ -361,7 +361,7 @@ def _rows(automaton: ByteAutomaton, trie: Trie, tables: ByteLevelTables, limits:
     annotated = annotate(automaton, tables.boundaries, MOST_STATES)
     most_arcs = min(MOST_ARCS, limits.token_arcs)
     if annotated is None or estimate_arcs(annotated, trie, most_arcs) > most_arcs:
-        return FoundRows(LazyAnnotatedAutomaton(automaton, tables.boundaries), trie, tables)
+        return LazyRows(LazyAnnotatedAutomaton(automaton, tables.boundaries), trie, tables)
     if annotated.states:
         arcs = walk_annotated(annotated, trie, np.arange(annotated.states))
         source = np.repeat(np.arange(annotated.states), np.diff(arcs.first_arc))

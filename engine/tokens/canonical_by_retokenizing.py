@@ -1,18 +1,18 @@
-"""Canonical encodings of tokenizers that the exact construction does not cover: propose, then ask the tokenizer.
+"""Canonical encodings of tokenizers that the exact construction does not cover: propose, then encode again.
 
-A Unigram tokenizer picks the segmentation of greatest total score. Whether `ca t` is the one for `cat` cannot be told
-from neighbouring tokens alone, so the automaton here walks all encodings of the language and settles the question at
-the end: `confirm` encodes the text once more and compares.
+A Unigram tokenizer picks the segmentation of greatest total score. Neighbouring tokens alone do not say whether `ca t`
+is the one for `cat`, so the automaton here walks all encodings of the language and decides at the end: `confirm`
+encodes the text once more and compares.
 
-    ca t   final, so asked:   encode("cat") = [cat] != [ca, t]    refused
-    cat    final, so asked:   encode("cat") = [cat]               confirmed
+    ca t   final:   encode("cat") = [cat] != [ca, t]    refused
+    cat    final:   encode("cat") = [cat]               confirmed
 
 Where it is sound the walk is pruned. SentencePiece BPE merges like any other, only from characters and across the whole
 text (or, with Metaspace, across what lies between two spaces); so by the lemma of `merges`, two neighbours that BPE
 would not leave side by side stand in no encoding. Nothing of the kind holds for Unigram.
 
-What is accepted is exact. What is given up is the law of no dead ends: a search may walk into a beginning that no
-canonical encoding continues, and learn it only at the end.
+The accepted language is exact, but there may be dead ends: a search may walk into a beginning that no canonical
+encoding continues, and learn it only at the end.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ReencodedAutomaton(CheckedAutomaton):
         self._tokenizer = tokenizer
         self._continues = continues
 
-    def is_wanted(self, token_ids: Sequence[int]) -> bool:
+    def belongs(self, token_ids: Sequence[int]) -> bool:
         """Whether the tokenizer gives exactly these tokens for the text that they spell."""
         return self._tokenizer.is_canonical(token_ids, self._continues)
 
@@ -76,19 +76,19 @@ class PrunedAutomaton(TokenAutomaton):
         return number
 
     def _kept(self, state: int) -> tuple[Arcs, npt.NDArray[np.intp]]:
-        found = self._arcs.get(state)
-        if found is None:
+        kept_arcs = self._arcs.get(state)
+        if kept_arcs is None:
             walked, last = self._states[state]
             tokens, in_prefix = self._walked.arcs(walked)
             kept = ~self._never[tokens]
             if last != NO_TOKEN:
                 tested = np.flatnonzero(kept & ~self._untested[tokens])
                 kept[tested] = self._pairs.allowed_after(last, tokens[tested])
-            found = Arcs(tokens[kept], in_prefix[kept]), np.flatnonzero(kept)
+            kept_arcs = Arcs(tokens[kept], in_prefix[kept]), np.flatnonzero(kept)
             if len(self._arcs) >= REMEMBERED_STATES:
                 self._arcs.pop(next(iter(self._arcs)))
-            self._arcs[state] = found
-        return found
+            self._arcs[state] = kept_arcs
+        return kept_arcs
 
     def arcs(self, state: int) -> Arcs:
         """The tokens that may be legal from `state`."""

@@ -1,12 +1,12 @@
-r"""Which characters a class such as `\p{L}` holds, asked of the library that will use it.
+r"""The characters of a class such as `\p{L}`, as the tokenizer library itself has them.
 
 Python, Rust and the regular-expression engine inside the tokenizer library carry different editions of Unicode: they
 disagree about the class of some nine thousand code points. An automaton built on Python's tables would cut texts where
-the tokenizer does not. So the library itself is asked: it is handed one text of all code points and told to remove the
-runs that match. For `\p{N}` and the text `a12b` the pieces `a` and `b` come back with their offsets; what lies between
-them are the members.
+the tokenizer does not. So the library itself decides: it gets one text of all code points and removes the runs that
+match. For `\p{N}` and the text `a12b` the pieces `a` and `b` come back with their offsets; the gap between them holds
+the members.
 
-One question takes a fifth of a second, so the answers are kept in the cache folder, by library version.
+One class takes a fifth of a second, so the results are kept in the cache folder, by library version.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ CODE_POINTS = 0x110000
 Edges = npt.NDArray[np.int64]
 
 #: The planes of Unicode that hold characters of different kinds. Planes 4 to 13 are unassigned and 15 and 16 private:
-#: their code points all have the same class, so one of each plane is asked about.
+#: their code points all have the same class, so one of each plane is tried.
 _VARIED = [(0x0, 0xD800), (0xE000, 0x40000), (0xE0000, 0xF0000)]
 _UNIFORM = [plane << 16 for plane in (*range(4, 14), 15, 16)]
 
 
 @functools.cache
-def _questions() -> tuple[str, npt.NDArray[np.int64]]:
-    """The text of all code points that are asked about, and the code points."""
-    asked = np.concatenate([*(np.arange(low, high) for low, high in _VARIED), np.array(_UNIFORM)])
-    return "".join(map(chr, asked.tolist())), asked
+def _probe_text() -> tuple[str, npt.NDArray[np.int64]]:
+    """The text of all code points that are tried, and the code points."""
+    code_points = np.concatenate([*(np.arange(low, high) for low, high in _VARIED), np.array(_UNIFORM)])
+    return "".join(map(chr, code_points.tolist())), code_points
 
 
 @functools.lru_cache(maxsize=512)
@@ -51,13 +51,13 @@ def regex_set(source: str) -> Edges:
 
 @functools.lru_cache(maxsize=1)
 def digit_set() -> Edges:
-    """What the Digits pre-tokenizer holds for a digit."""
+    """The digits of the Digits pre-tokenizer."""
     return _cached("digits", None)
 
 
 @functools.lru_cache(maxsize=1)
 def punctuation_set() -> Edges:
-    """What the Punctuation pre-tokenizer holds for punctuation."""
+    """The punctuation of the Punctuation pre-tokenizer."""
     return _cached("punctuation", pre_tokenizers.Punctuation("removed"))
 
 
@@ -84,8 +84,8 @@ def _cached(question: str, remover: Any) -> Edges:
         if edges.dtype == np.int64 and edges.ndim == 1 and (np.diff(edges) > 0).all():
             return np.asarray(edges)
     except (OSError, ValueError, EOFError):
-        pass  # not asked yet, or spoiled: ask again
-    edges = _ask_digits() if remover is None else _ask(remover)
+        pass  # not there yet, or spoiled: make it again
+    edges = _probe_digits() if remover is None else _probe(remover)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npy", delete=False) as file:
@@ -96,30 +96,30 @@ def _cached(question: str, remover: Any) -> Edges:
     return edges
 
 
-def _ask(remover: Any) -> Edges:
-    text, asked = _questions()
-    member = np.ones(len(asked), np.bool_)
+def _probe(remover: Any) -> Edges:
+    text, code_points = _probe_text()
+    member = np.ones(len(code_points), np.bool_)
     for _, (begin, end) in remover.pre_tokenize_str(text):
         member[begin:end] = False
-    return _edges(asked, member)
+    return _edges(code_points, member)
 
 
-def _ask_digits() -> Edges:
+def _probe_digits() -> Edges:
     """Digits has no way to remove; but it leaves runs of digits apart from all else, and 0 is one."""
-    text, asked = _questions()
-    member = np.zeros(len(asked), np.bool_)
+    text, code_points = _probe_text()
+    member = np.zeros(len(code_points), np.bool_)
     begins = [begin for _, (begin, _) in pre_tokenizers.Digits(individual_digits=False).pre_tokenize_str(text)]
-    begins.append(len(asked))
+    begins.append(len(code_points))
     is_digit = False  # U+0000 is none
     for begin, end in itertools.pairwise(begins):
         member[begin:end] = is_digit
         is_digit = not is_digit
-    return _edges(asked, member)
+    return _edges(code_points, member)
 
 
-def _edges(asked: npt.NDArray[np.int64], member: npt.NDArray[np.bool_]) -> Edges:
+def _edges(code_points: npt.NDArray[np.int64], member: npt.NDArray[np.bool_]) -> Edges:
     full = np.zeros(CODE_POINTS + 1, np.bool_)
-    full[asked] = member
+    full[code_points] = member
     for first in _UNIFORM:
         full[first : first + 0x10000] = full[first]
     return np.flatnonzero(np.diff(full, prepend=False)).astype(np.int64)

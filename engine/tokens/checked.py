@@ -1,12 +1,11 @@
-"""A token automaton that proposes, and a question that settles whether what it accepts really belongs.
+"""A token automaton that proposes sequences, each of which is checked at the end.
 
-Some languages are easier to judge than to walk. Whether `ca t` is what a Unigram tokenizer makes of `cat` is one
-question to the tokenizer; whether ` the` is among the strings to leave out is one run of an automaton that may have too
-many states to be taken out of the language ahead. So another automaton is walked as it is, and each sequence that it
-accepts is asked about in the end.
+Some languages are easier to check than to walk. Whether a Unigram tokenizer makes `ca t` of `cat` takes one encoding;
+whether ` the` is an excluded string takes one run of an automaton that may have too many states to be taken out of the
+language ahead. So another automaton is walked as it is, and each sequence that it accepts is checked.
 
-What is accepted is exact. What is given up is the law of no dead ends: a search may walk into a beginning that nothing
-wanted continues, and learn it only at the end.
+The accepted language is exact, but there may be dead ends: a search may walk into a beginning that no sequence of the
+language continues, and learn it only at the end.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from engine.tokens.automaton import Arcs, TokenAutomaton
 
 
 class CheckedAutomaton(TokenAutomaton):
-    """The walk of another automaton, whose every acceptance is subject to `is_wanted`."""
+    """The walk of another automaton; each accepted sequence is checked by `belongs`."""
 
     needs_confirmation = True
     may_have_dead_ends = True
@@ -31,8 +30,8 @@ class CheckedAutomaton(TokenAutomaton):
         self.start = walked.start
 
     @abstractmethod
-    def is_wanted(self, token_ids: Sequence[int]) -> bool:
-        """Whether a sequence that the walk accepts belongs."""
+    def belongs(self, token_ids: Sequence[int]) -> bool:
+        """Whether a sequence that the walk accepts is in the language."""
 
     def arcs(self, state: int) -> Arcs:
         """The tokens that may be legal from `state`."""
@@ -51,8 +50,8 @@ class CheckedAutomaton(TokenAutomaton):
         return self._walked.is_final(state)
 
     def confirm(self, token_ids: Sequence[int]) -> bool:
-        """Whether the walk confirms the sequence, and it is wanted."""
-        return self._walked.confirm(token_ids) and self.is_wanted(token_ids)
+        """Whether the walk confirms the sequence, and it belongs."""
+        return self._walked.confirm(token_ids) and self.belongs(token_ids)
 
     @property
     def states(self) -> int | None:

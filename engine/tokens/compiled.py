@@ -6,7 +6,7 @@ How prefix and pattern are put together is the query's boundary (design section 
 as one, so there is one automaton, and an arc is a prefix arc iff the string it reaches still begins some prefix. TOKEN:
 each part is encoded by itself and `QueryAutomaton` joins them. Without a prefix both are the same.
 
-Strings that are excluded and still in the automaton (`Language.excluded`) are asked about where a match is found.
+Excluded strings that are still in the automaton (`Language.excluded`) are checked at each match.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Sizes(Record):
 
 @dataclass(frozen=True, eq=False)
 class CompiledQuery:
-    """A query, the language it asks about, and that language in the tokens of one tokenizer.
+    """A query, its language, and that language in the tokens of one tokenizer.
 
     ways: the token automata of `language.ways`, None for a way that the tokens cannot spell; empty where prefix and
-    pattern are encoded as one. seconds: how long the compilation took. notes: plain sentences for the reader about what
-    this answer means. limits, compiler: what it was compiled with.
+    pattern are encoded as one. seconds: how long the compilation took. notes: plain sentences for the reader about the
+    encoding. limits, compiler: those of the compilation.
     """
 
     query: Query
@@ -78,7 +78,7 @@ class CompiledQuery:
 
     @cached_property
     def advice(self) -> BoundaryAdvice | None:
-        """What to know where the boundary forbids a token of the tokenizer's, worked out when it is asked for."""
+        """Advice where the boundary forbids a token of the tokenizer, computed on first use."""
         return boundary_advice(self.query, self.language, self.tokenizer, self.limits, self.compiler)
 
     def accepts_text(self, text: str) -> bool:

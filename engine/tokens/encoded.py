@@ -1,7 +1,7 @@
-"""A language in the encoding that a query asks for: the one choice between `encodings` and `canonical`.
+"""A language in the encoding of a query: the one choice between `encodings` and `canonical`.
 
 cat|cats    ALL          every sequence of tokens that spells one of the two
-            CANONICAL    the two sequences that the tokenizer gives
+            CANONICAL    the two sequences of the tokenizer
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def token_automaton(
     """
     spelled = with_dropped_space(automaton) if tokenizer.drops_first_space and not continues else automaton
     if encoding is Encoding.CANONICAL:
-        # A literal prefix needs no construction, however long it is: the tokenizer is asked for its one encoding.
+        # A literal prefix needs no construction, however long it is: the tokenizer gives its one encoding.
         is_one_string = automaton.arcs == automaton.states - 1 and np.count_nonzero(automaton.final) == 1
         enumerated = enumerated_encodings(automaton, spelled, tokenizer, continues) if is_one_string else None
         if enumerated is not None and not enumerated.is_empty:

@@ -41,11 +41,11 @@ class EncodingsAutomaton(TokenAutomaton):
 
     def arcs(self, state: int) -> Arcs:
         """The tokens that are legal from `state`."""
-        found = self._arcs.get(state)
-        if found is None:
+        arcs = self._arcs.get(state)
+        if arcs is None:
             row = slice(self._first_arc[state], self._first_arc[state + 1])
-            found = self._arcs[state] = Arcs(self._tokens[row], self._in_prefix[row])
-        return found
+            arcs = self._arcs[state] = Arcs(self._tokens[row], self._in_prefix[row])
+        return arcs
 
     def step(self, state: int, token: int) -> int:
         """The state after `token`, or -1."""
@@ -90,7 +90,7 @@ class LazyEncodingsAutomaton(TokenAutomaton):
         if row is None:
             _, tokens, destinations = walk(self._automaton.transitions, self._trie, np.array([state], np.int32))
             if len(self._rows) >= REMEMBERED_STATES:
-                self._rows.pop(next(iter(self._rows)))  # the oldest; it is found again when it is asked for
+                self._rows.pop(next(iter(self._rows)))  # the oldest; it can be made again
             row = self._rows[state] = (Arcs(tokens, self._automaton.in_prefix[destinations]), destinations)
         return row
 

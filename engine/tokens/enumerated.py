@@ -45,13 +45,13 @@ class EnumeratedAutomaton(TokenAutomaton):
 
     def arcs(self, state: int) -> Arcs:
         """The tokens that are legal from `state`."""
-        found = self._arcs.get(state)
-        if found is None:
+        arcs = self._arcs.get(state)
+        if arcs is None:
             after = self._after[state]
             tokens = sorted(after)
             marks = [self._in_prefix[after[token]] for token in tokens]
-            found = self._arcs[state] = Arcs(np.array(tokens, np.int32), np.array(marks, np.bool_))
-        return found
+            arcs = self._arcs[state] = Arcs(np.array(tokens, np.int32), np.array(marks, np.bool_))
+        return arcs
 
     def step(self, state: int, token: int) -> int:
         """The state after `token`, or -1."""

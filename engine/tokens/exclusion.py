@@ -1,14 +1,14 @@
 """Excluded strings that are still in the automaton, taken out when a match is found.
 
-Mostly the language of a query comes without the strings that are excluded. Where that would make it too large, they
-stay in, `Language.excluded` knows them, and a match has to be asked about:
+Mostly the language of a query comes without the excluded strings. Where that would make it too large, they stay in,
+`Language.excluded` knows them, and each match is checked:
 
     prefix `a b?`    pattern `b? (the|cat)`    excluded: ` the`
 
-`ab cat` belongs. `a the` does not: its pattern is excluded. Of `ab the` it depends on how it is divided. In tokens at a
-boundary the prefix ends where the pattern's tokens begin, so there only the pattern is asked. Where the string is
-encoded as one, `ab the` is both `ab` . ` the`, which is excluded, and `a` . `b the`, which is not: it belongs, since
-one division that is not excluded is enough.
+`ab cat` belongs. `a the` does not: its pattern is excluded. For `ab the` it depends on the division. With a token
+boundary the prefix ends where the pattern's tokens begin, so only the pattern is checked. Where the string is encoded
+as one, `ab the` is both `ab` . ` the`, which is excluded, and `a` . `b the`, which is not: it belongs, since one
+division that is not excluded is enough.
 
 All divisions are judged together: one run over the bytes finds where a prefix can end, and one run backwards, each in
 its pattern and in the excluded strings, from where the rest belongs.
@@ -32,28 +32,28 @@ Booleans = npt.NDArray[np.bool_]
 
 
 class AllowedPattern(CheckedAutomaton):
-    """The token automaton of a pattern, asked about each match: the pattern begins with a token of its own."""
+    """The token automaton of a pattern, each match checked: the pattern begins with a token of its own."""
 
     def __init__(self, pattern: TokenAutomaton, excluded: NondeterministicAutomaton, tokenizer: Tokenizer) -> None:
         super().__init__(pattern)
         self._excluded = excluded
         self._tokenizer = tokenizer
 
-    def is_wanted(self, token_ids: Sequence[int]) -> bool:
-        """Whether what the tokens spell is not excluded."""
+    def belongs(self, token_ids: Sequence[int]) -> bool:
+        """Whether the string of the tokens is not excluded."""
         return not self._excluded.accepts(self._tokenizer.decode_bytes(token_ids, continues=True))
 
 
 class AllowedWhole(CheckedAutomaton):
-    """The token automaton of prefix and pattern as one, asked about each match."""
+    """The token automaton of prefix and pattern as one, each match checked."""
 
     def __init__(self, whole: TokenAutomaton, language: Language, tokenizer: Tokenizer) -> None:
         super().__init__(whole)
         self._language = language
         self._tokenizer = tokenizer
 
-    def is_wanted(self, token_ids: Sequence[int]) -> bool:
-        """Whether what the tokens spell has a division whose pattern is not excluded."""
+    def belongs(self, token_ids: Sequence[int]) -> bool:
+        """Whether the string of the tokens has a division whose pattern is not excluded."""
         return accepts_text(self._language, self._tokenizer.decode_bytes(token_ids))
 
 

@@ -1,4 +1,4 @@
-"""A query with its prefix fixed to one string, which is how samples and distributions ask it.
+"""A query with its prefix fixed to one string, as samples and distributions search it.
 
 For the prefix `The (man|woman)` and the pattern ` was`, given the string `The man`:
 
@@ -117,20 +117,20 @@ class RestrictedAutomaton(TokenAutomaton):
 
     def arcs(self, state: int) -> Arcs:
         """The tokens that are legal from `state`."""
-        found = self._arcs.get(state)
-        if found is None:
+        arcs = self._arcs.get(state)
+        if arcs is None:
             if state % 2 == 0:
-                arcs = self._whole.arcs(state // 2)
+                whole_arcs = self._whole.arcs(state // 2)
                 # Beyond the string nothing is given, though the arc may belong to a longer prefix.
-                if not arcs.in_prefix.any():
-                    return arcs
-                found = Arcs(arcs.tokens, np.zeros_like(arcs.in_prefix))
+                if not whole_arcs.in_prefix.any():
+                    return whole_arcs
+                arcs = Arcs(whole_arcs.tokens, np.zeros_like(whole_arcs.in_prefix))
             else:
-                found = self._arcs_within(self._places[state // 2])
+                arcs = self._arcs_within(self._places[state // 2])
             if len(self._arcs) >= REMEMBERED_STATES:
                 self._arcs.pop(next(iter(self._arcs)))
-            self._arcs[state] = found
-        return found
+            self._arcs[state] = arcs
+        return arcs
 
     def _arcs_within(self, place: Place) -> Arcs:
         within = [token for token, after in self._steps_within(place).items() if self._can_arrive(after)]
@@ -170,26 +170,26 @@ class RestrictedAutomaton(TokenAutomaton):
 
     def _steps_within(self, place: Place) -> dict[int, Place]:
         """Where the legal tokens that end in the string lead to, dead ends included."""
-        found = self._steps.get(place)
-        if found is None:
+        steps = self._steps.get(place)
+        if steps is None:
             read, state = place
-            found = {}
+            steps = {}
             for token, end in self._agreeing_at(read).within.items():
                 after = self._whole.step(state, token)
                 if after >= 0:
-                    found[token] = (end, after)
-            self._steps[place] = found
-        return found
+                    steps[token] = (end, after)
+            self._steps[place] = steps
+        return steps
 
     def _beyond(self, place: Place) -> npt.NDArray[np.int32]:
         """The legal tokens that begin with all that is left of the string and go on."""
-        found = self._beyond_of.get(place)
-        if found is None:
-            found = self._agreeing_at(place[0]).beyond
-            if len(found):
-                found = np.intersect1d(found, self._whole.arcs(place[1]).tokens, assume_unique=True)
-            self._beyond_of[place] = found
-        return found
+        tokens = self._beyond_of.get(place)
+        if tokens is None:
+            tokens = self._agreeing_at(place[0]).beyond
+            if len(tokens):
+                tokens = np.intersect1d(tokens, self._whole.arcs(place[1]).tokens, assume_unique=True)
+            self._beyond_of[place] = tokens
+        return tokens
 
     def _can_arrive(self, place: Place) -> bool:
         """Whether some legal tokens lead from a place to the end of the string or beyond; each place is judged once."""
@@ -214,17 +214,17 @@ class RestrictedAutomaton(TokenAutomaton):
 
     def _agreeing_at(self, read: int) -> Agreeing:
         """The tokens that agree with the string from byte `read` on."""
-        found = self._agreeing.get(read)
-        if found is None:
-            found = agreeing(self._trie, self._data[read:])
-            found = Agreeing({token: read + length for token, length in found.within.items()}, found.beyond)
+        agreement = self._agreeing.get(read)
+        if agreement is None:
+            agreement = agreeing(self._trie, self._data[read:])
+            agreement = Agreeing({token: read + length for token, length in agreement.within.items()}, agreement.beyond)
             if self._drops_space and read == 0 and self._data[1] != SPACE:
                 # Or the text begins without the space that would be dropped.
                 bare = agreeing(self._trie, self._data[1:])
-                within = found.within | {token: 1 + length for token, length in bare.within.items()}
-                found = Agreeing(within, np.union1d(found.beyond, bare.beyond))
-            self._agreeing[read] = found
-        return found
+                within = agreement.within | {token: 1 + length for token, length in bare.within.items()}
+                agreement = Agreeing(within, np.union1d(agreement.beyond, bare.beyond))
+            self._agreeing[read] = agreement
+        return agreement
 
 
 def agreeing(trie: Trie, data: bytes) -> Agreeing:

@@ -72,11 +72,11 @@ def can_end(automaton: TokenAutomaton, state: int, most_states: int = 2_000) -> 
 
 def paths(automaton: TokenAutomaton) -> list[tuple[int, ...]]:
     """Every token sequence that a finite automaton accepts, each once."""
-    found = []
+    accepted = []
     stack: list[tuple[int, tuple[int, ...]]] = [(automaton.start, ())]
     while stack:
         state, tokens = stack.pop()
         if automaton.is_final(state) and automaton.confirm(tokens):
-            found.append(tokens)
+            accepted.append(tokens)
         stack += [(automaton.step(state, token), (*tokens, token)) for token in automaton.arcs(state).tokens.tolist()]
-    return found
+    return accepted

@@ -1,4 +1,4 @@
-"""What a reader should know about how a query was encoded, in plain sentences."""
+"""Notes for a reader on how a query was encoded, in plain sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.tokens.tokenizer import Tokenizer
 
 def notes(query: Query, language: Language, parts: Sequence[TokenAutomaton], tokenizer: Tokenizer) -> tuple[str, ...]:
     """The notes on one compiled query. parts: the token automata it is made of, before anything is excluded."""
-    found = [
+    sentences = [
         _confirmation(parts, tokenizer),
         _size(parts),
         _missing_bytes(language.whole, tokenizer),
@@ -23,10 +23,10 @@ def notes(query: Query, language: Language, parts: Sequence[TokenAutomaton], tok
         _nothing_to_edit(query),
     ]
     if tokenizer.drops_first_space:
-        found.append(
+        sentences.append(
             "This tokenizer puts a space before a text: the first token of a match spells one that the text lacks."
         )
-    return tuple(sentence for sentence in found if sentence)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _confirmation(parts: Sequence[TokenAutomaton], tokenizer: Tokenizer) -> str:
@@ -41,7 +41,7 @@ def _confirmation(parts: Sequence[TokenAutomaton], tokenizer: Tokenizer) -> str:
 def _size(parts: Sequence[TokenAutomaton]) -> str:
     if not any(part.may_have_dead_ends and not part.needs_confirmation for part in parts):
         return ""
-    return "This language is too large to work out ahead; the search may try beginnings that no match continues."
+    return "This language is too large to compute ahead; the search may try beginnings that no match continues."
 
 
 def _exclusion(query: Query, language: Language) -> str:
@@ -50,8 +50,8 @@ def _exclusion(query: Query, language: Language) -> str:
     if language.excluded is None:
         return "Excluded strings were taken out of the automaton."
     return (
-        "Taking the excluded strings out ahead would make the automaton too large, so each match is checked when it is "
-        "found; the mass that is still open may include them."
+        "Taking the excluded strings out ahead would make the automaton too large, so each match is checked; the "
+        "unexplored mass may include excluded strings."
     )
 
 

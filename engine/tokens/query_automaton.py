@@ -102,17 +102,17 @@ class QueryAutomaton(TokenAutomaton):
 
     def arcs(self, state: int) -> Arcs:
         """The tokens that are legal from `state`."""
-        found = self._arcs.get(state)
-        if found is None:
+        arcs = self._arcs.get(state)
+        if arcs is None:
             prefixes, patterns = self._open(state)
             if not prefixes and len(patterns) == 1:
                 way, member = patterns[0]
                 return self._patterns[way].arcs(member)
-            found = self._merge(prefixes, patterns)
+            arcs = self._merge(prefixes, patterns)
             if len(self._arcs) >= REMEMBERED_STATES:
                 self._arcs.pop(next(iter(self._arcs)))
-            self._arcs[state] = found
-        return found
+            self._arcs[state] = arcs
+        return arcs
 
     def _merge(self, prefixes: tuple[Member, ...], patterns: tuple[Member, ...]) -> Arcs:
         given = _union([self._prefixes[way].arcs(member).tokens for way, member in prefixes])
@@ -184,6 +184,6 @@ def _aligned(automaton: TokenAutomaton, state: int, tokens: npt.NDArray[np.int32
     """
     legal = automaton.arcs(state).tokens
     count = int(legal.searchsorted(tokens[-1], side="right")) if len(tokens) else 0
-    found = np.full(len(tokens), NONE, np.int64)
-    found[np.searchsorted(tokens, legal[:count])] = automaton.destinations(state, count)[:count]
-    return found
+    targets = np.full(len(tokens), NONE, np.int64)
+    targets[np.searchsorted(tokens, legal[:count])] = automaton.destinations(state, count)[:count]
+    return targets

@@ -108,7 +108,7 @@ def token_lattice(text: str, tokenizer: Tokenizer, continues: bool = False) -> T
     if not text:
         raise QueryError("The text is empty.")
     if len(text) > MOST_CHARACTERS:
-        sentence = f"The text has {len(text):,} characters; all encodings are told of at most {MOST_CHARACTERS}."
+        sentence = f"The text has {len(text):,} characters; all encodings are listed for at most {MOST_CHARACTERS}."
         raise LimitError(sentence, limit="characters")
     try:
         data = text.encode()

@@ -21,7 +21,7 @@ from engine.tokens.automaton import TokenAutomaton
 
 #: More arcs than that are not looked at one state after the other: some seconds.
 MOST_ARCS = 2_000_000
-#: How often a path that does not belong (see `needs_confirmation`) is drawn again, for each path that is wanted.
+#: How often a path that does not belong (see `needs_confirmation`) is drawn again, for each path drawn.
 MOST_TRIES = 1_000
 
 

@@ -53,7 +53,7 @@ def _within_reach(
 ) -> npt.NDArray[np.float32]:
     """(states,) how much of the trie begins with two bytes, or is one byte, that each state allows.
 
-    `rows`: the states that are asked about, as rows of numbers of `transitions`; default all of them.
+    `rows`: the states, as rows of numbers of `transitions`; default all of them.
     """
     behind = within_reach_behind(transitions >= 0, below.pairs)
     ahead = transitions if rows is None else rows
@@ -136,7 +136,7 @@ def _walk_pairs(
     row = np.arange(len(states), dtype=np.int64)
     base = states.astype(np.int32) * np.int32(256)
     node = np.zeros(len(states), np.int32)
-    found: list[npt.NDArray[np.int64]] = []
+    parts: list[npt.NDArray[np.int64]] = []
     states_bits, token_bits = len(transitions).bit_length(), len(trie.node_of_token).bit_length()
     while len(row):
         low = trie.first_child[node]
@@ -153,8 +153,8 @@ def _walk_pairs(
         owner, index = expand(first[ending], (last - first)[ending])
         where = ending[owner]
         key = (row[where] << (states_bits + token_bits)) | (trie.node_tokens[index].astype(np.int64) << states_bits)
-        found.append(key | state[where])
-    keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        parts.append(key | state[where])
+    keys = np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
     token = ((keys >> states_bits) & ((1 << token_bits) - 1)).astype(np.int32)
     return keys >> (states_bits + token_bits), token, (keys & ((1 << states_bits) - 1)).astype(np.int32)
 

@@ -51,8 +51,8 @@ def estimate_arcs(annotated: AnnotatedAutomaton, trie: Trie, enough: int) -> int
     if total > enough:
         share = (np.arange(SAMPLED_STATES) + 0.5) / SAMPLED_STATES
         picked, times = np.unique(np.searchsorted(promised.cumsum(), share * total), return_counts=True)
-        found = np.diff(walk_annotated(annotated, trie, picked).first_arc)
-        total *= float((times * found / promised[picked]).sum()) / SAMPLED_STATES
+        sizes = np.diff(walk_annotated(annotated, trie, picked).first_arc)
+        total *= float((times * sizes / promised[picked]).sum()) / SAMPLED_STATES
     return round(total)
 
 
@@ -64,7 +64,7 @@ def walk_annotated(annotated: Follows, trie: Trie, starts: Integers) -> TokenArc
     row = np.arange(len(starts))
     state, node = starts, np.zeros(len(starts), np.int64)
     token_bits, state_bits = len(trie.node_of_token).bit_length(), annotated.number_bound.bit_length()
-    found: list[Integers] = []
+    parts: list[Integers] = []
     while len(state):
         owner, child = expand(trie.first_child[node].astype(np.int64), np.diff(trie.first_child)[node])
         branch, state = annotated.follow(state[owner], trie.byte[child])
@@ -72,10 +72,10 @@ def walk_annotated(annotated: Follows, trie: Trie, starts: Integers) -> TokenArc
         first = trie.first_token[node].astype(np.int64)
         ending, index = expand(first, trie.first_token[node + 1] - first)
         arc = (row[ending] << (token_bits + state_bits)) | (trie.node_tokens[index].astype(np.int64) << state_bits)
-        found.append(arc | state[ending])
+        parts.append(arc | state[ending])
         inside = ~annotated.at_boundary(state)
         row, state, node = row[inside], state[inside], node[inside]
-    keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    keys = np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
     first_arc = np.searchsorted(keys >> (token_bits + state_bits), np.arange(len(starts) + 1))
     tokens = ((keys >> state_bits) & ((1 << token_bits) - 1)).astype(np.int32)
     return TokenArcs(first_arc, tokens, (keys & ((1 << state_bits) - 1)).astype(np.int32))
@@ -134,7 +134,7 @@ def _has_successor(
     pairs: PairTest,
 ) -> Booleans:
     """(n,) whether some token of successors[low : low + count] may follow, tried in ever larger batches."""
-    found = np.zeros(len(tokens), np.bool_)
+    may_follow = np.zeros(len(tokens), np.bool_)
     todo = np.arange(len(tokens))
     tried = np.zeros(len(tokens), np.int64)
     batch = 2
@@ -142,8 +142,8 @@ def _has_successor(
         size = np.minimum(count[todo] - tried[todo], batch)
         owner, position = expand(low[todo] + tried[todo], size)
         allowed = pairs.allowed_pairs(tokens[todo[owner]].astype(np.int64), successors[position].astype(np.int64))
-        found[todo[owner[allowed]]] = True
+        may_follow[todo[owner[allowed]]] = True
         tried[todo] += size
-        todo = todo[~found[todo] & (tried[todo] < count[todo])]
+        todo = todo[~may_follow[todo] & (tried[todo] < count[todo])]
         batch *= 4
-    return found
+    return may_follow

@@ -59,7 +59,7 @@ class WholePreTokens:
         """The tokens that stay in the trie, ascending."""
         if place == OFF:
             return np.zeros(0, np.int32)
-        found = self._tokens.get(place)
-        if found is None:
-            found = self._tokens[place] = np.array(sorted(self._places[place]), np.int32)
-        return found
+        tokens = self._tokens.get(place)
+        if tokens is None:
+            tokens = self._tokens[place] = np.array(sorted(self._places[place]), np.int32)
+        return tokens

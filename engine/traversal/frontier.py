@@ -52,7 +52,7 @@ class Frontier:
         return heapq.heappop(self._near)
 
     def least(self, count: int) -> list[tuple[float, int]]:
-        """The next `count` entries in the order in which they will be popped; they stay. O(all): for who looks on."""
+        """The next `count` entries in the order of pops; they stay. O(all): for observers."""
         entries = heapq.nsmallest(count, self._near)
         if len(entries) < count and self._far_size:
             costs, items = self._far_costs[: self._far_size], self._far_items[: self._far_size]

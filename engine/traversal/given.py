@@ -1,8 +1,7 @@
-"""What the prefix of a query gives to a search before the first forward.
+"""The given part of a query's prefix, known before the first forward.
 
-`George Washington was born on` is one path of prefix arcs: it is given, and the masses of what follows are
-conditional on it. `The (cat|dog)` is two, and which of them comes is part of the question: masses include the
-probability of the prefix.
+`George Washington was born on` is one path of prefix arcs: it is given, and masses are conditional on it.
+`The (cat|dog)` is two, and which of them comes is left open: masses include the probability of the prefix.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Bounds on the probability that the decoder's output begins with a match.
 
 Every sequence of tokens that the decoder can write is in one of four places: below a match that was found, below
-something the search still holds open, outside the language, or cut by the rule. The first is a lower bound on what
-is asked, the first and second together an upper bound:
+something the search still holds open, outside the language, or cut by the rule. The first is a lower bound on this
+probability, the first and second together an upper bound:
 
     found  <=  P(the output begins with a match)  <=  found + remaining
 

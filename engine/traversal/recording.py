@@ -1,4 +1,4 @@
-"""A best-first search watched while it works: what it asked, what came back, what stays open, what it shows.
+"""A recording of a best-first search: its expansions, the distributions, the open frontier, the matches.
 
 For the pattern ` (cat|dog)` after `The`, with one node to a forward:
 
@@ -7,11 +7,11 @@ For the pattern ` (cat|dog)` after `The`, with one node to a forward:
     round 2   shows     "The dog" 2.1       nothing that is open is cheaper
     round 3   shows     "The cat" 3.0
 
-The search itself knows nothing of this. Whoever drives a search sees all that passes between it and the model; here
-that is written down, with the frontier as it stands after each round. So nothing is enacted again: these are the
-forwards of the search, and it takes them as it takes any others (`engine.traversal.scheduler`).
+The search itself knows nothing of this. All that passes between search and model goes through its driver; this driver
+writes it down, with the frontier after each round. So nothing is replayed: these are the forwards of the search, taken
+as from any other driver (`engine.traversal.scheduler`).
 
-Only what the decoding rule cuts is worked out besides, from the same distributions, because a search never sees it.
+Tokens that the decoding rule cuts are computed besides, from the same distributions: a search never sees them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import torch
 from engine.models.scoring import ROOT
 from engine.query import Decoding
 from engine.traversal.decoding import keep, tempered
-from engine.traversal.search import Account, Found
+from engine.traversal.search import Account, TokenMatch
 from engine.traversal.selection import Children, Request, select_children
 from engine.traversal.shortest_path import FrontierEntry, ShortestPathSearch
 
@@ -43,8 +43,8 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A node that was given to the model, and what came back.
+class Expansion:
+    """A node that was given to the model, with the children that came back.
 
     why: "cheapest" (nothing open was cheaper), "ahead" (opened in the same forward on speculation), "chain" (the only
     way on below another node of this forward), "more" (further children of a node that was open already).
@@ -77,20 +77,20 @@ class Made:
 
 @dataclass(frozen=True)
 class Emitted:
-    """A match that was shown: nothing then open was cheaper."""
+    """An emitted match: nothing open was cheaper."""
 
     node: int
     state: int
     cost: float
-    found: Found
+    match: TokenMatch
 
 
 @dataclass(frozen=True)
 class Round:
-    """What happened between two looks: matches, or else one forward. frontier: as it stands afterwards."""
+    """One round: matches, or else one forward. frontier: as it stands afterwards."""
 
     emitted: tuple[Emitted, ...]
-    asked: tuple[Asked, ...]
+    expansions: tuple[Expansion, ...]
     made: tuple[Made, ...]
     frontier: tuple[FrontierEntry, ...]
     account: Account
@@ -107,9 +107,9 @@ class Recorder:
         self._tree = search.scorer.tree
         self._batch = batch
         self._shown = shown
-        self._known = 1  # the root is there before anything happens
+        self._known = 1  # the root is there from the start
         self._nodes: dict[tuple[int, ...], int] = {(): ROOT}
-        self._asked: set[int] = set()
+        self._expanded: set[int] = set()
         self._cut: set[int] = set()
 
     @property
@@ -118,19 +118,19 @@ class Recorder:
         return bool(self._search.ended)
 
     def begin(self) -> Round:
-        """How things stand before the first forward."""
+        """The state before the first forward."""
         return self._round((), ())
 
-    def step(self, wanted: int | None = None) -> Round:
-        """One round of the search, at most one forward; wanted: how many more matches are of use.
+    def step(self, limit: int | None = None) -> Round:
+        """One round of the search, at most one forward; limit: the most matches to take.
 
-        Raises `RuntimeError` where the search neither asks, nor finds, nor ends.
+        Raises `RuntimeError` where the search neither needs a distribution, nor has a match, nor ends.
         """
         search = self._search
-        found = search.gather(self._batch, wanted)
-        nodes, requests = list(search.asked), search.requests()
-        if not found and not nodes and not search.ended:
-            raise RuntimeError("The search neither asks for anything, nor finds anything, nor ends.")
+        matches = search.gather(self._batch, limit)
+        nodes, requests = list(search.pending), search.requests()
+        if not matches and not nodes and not search.ended:
+            raise RuntimeError("The search neither needs a distribution, nor has a match, nor ends.")
         selected: list[Children] = []
         cuts: list[tuple[tuple[Cut, ...], int]] = []
         if nodes:
@@ -140,18 +140,18 @@ class Recorder:
             cuts = _cuts(log_probs, requests, search.decoding)
             search.receive(selected)
             self._note_cut_links(nodes, selected)
-        asked = tuple(
+        expansions = tuple(
             self._describe(place, nodes, requests[place], selected[place], *cuts[place]) for place in range(len(nodes))
         )
-        self._asked.update(nodes)
-        return self._round(found, asked)
+        self._expanded.update(nodes)
+        return self._round(matches, expansions)
 
-    def _round(self, found: list[Found] | tuple[()], asked: tuple[Asked, ...]) -> Round:
+    def _round(self, matches: list[TokenMatch] | tuple[()], expansions: tuple[Expansion, ...]) -> Round:
         made = tuple(self._made(node) for node in range(self._known, self._tree.size))
         self._known = self._tree.size
         return Round(
-            emitted=tuple(self._emitted(match) for match in found),
-            asked=asked,
+            emitted=tuple(self._emitted(match) for match in matches),
+            expansions=expansions,
             made=made,
             frontier=tuple(self._search.open_entries(self._shown)),
             account=self._search.account,
@@ -159,16 +159,16 @@ class Recorder:
 
     def _describe(
         self, place: int, nodes: list[int], request: Request, children: Children, cut: tuple[Cut, ...], cut_count: int
-    ) -> Asked:
+    ) -> Expansion:
         node = nodes[place]
         why: Literal["cheapest", "ahead", "chain", "more"] = "ahead" if place else "cheapest"
         if int(self._tree.parents[node]) in nodes[:place]:
             why = "chain"
-        elif node in self._asked:
+        elif node in self._expanded:
             why = "more"
         standing = self._search.standing(node)
         cost = None if node in self._cut else standing.cost
-        return Asked(node, standing.state, cost, why, len(request.tokens), children, cut, cut_count)
+        return Expansion(node, standing.state, cost, why, len(request.tokens), children, cut, cut_count)
 
     def _note_cut_links(self, nodes: list[int], selected: list[Children]) -> None:
         """Links of forced chains are made before their scores are known; those that the rule forbids end there."""
@@ -176,7 +176,7 @@ class Recorder:
         for node in range(self._known, self._tree.size):
             parent = int(self._tree.parents[node])
             has_answer = parent in answers and not len(answers[parent].tokens)
-            if parent in self._cut or (has_answer and parent not in self._asked):
+            if parent in self._cut or (has_answer and parent not in self._expanded):
                 self._cut.add(node)
 
     def _made(self, node: int) -> Made:
@@ -192,13 +192,13 @@ class Recorder:
             is_match=standing.is_match,
         )
 
-    def _emitted(self, match: Found) -> Emitted:
+    def _emitted(self, match: TokenMatch) -> Emitted:
         """The node of a match: its path, which ends in the one end-of-text token there is where it has ended."""
         node = self._ended_node(match) if match.ended else self._nodes[match.token_ids]
         standing = self._search.standing(node)
         return Emitted(node, standing.state, standing.cost, match)
 
-    def _ended_node(self, match: Found) -> int:
+    def _ended_node(self, match: TokenMatch) -> int:
         length = len(match.token_ids)
         return next(
             node

@@ -52,7 +52,7 @@ class Match(Record):
 class Progress(Record):
     """An account of a search so far.
 
-    expansions: nodes whose next-token distribution was asked for; forwards: calls of the model; tokens_computed:
+    expansions: nodes whose next-token distribution was computed; forwards: calls of the model; tokens_computed:
     tokens those calls computed, recomputed ones included. found_mass and remaining_mass bound the probability that
     the decoder's output begins with a match (with end_of_text: is a match): it lies between found_mass and
     found_mass + remaining_mass. mass_is_joint: the bounds include the probability of the prefix itself, because the

@@ -1,6 +1,6 @@
 """Ten thousand random draws for the price of the nodes they touch.
 
-Drawing one text at a time asks the model about " The man was trained in" ten thousand times. But draws are counts:
+Drawing one text at a time runs the model on " The man was trained in" ten thousand times. But draws are counts:
 of 10,000 at a node, the model's distribution there sends
 
     " art" 3,912     " science" 2,417     " medicine" 1,204     " computer" 311     ...
@@ -34,7 +34,7 @@ from engine.tokens.automaton import TokenAutomaton
 from engine.traversal.given import first_given_token, prefix_is_literal
 from engine.traversal.legal import Ending, LegalTokens
 from engine.traversal.nodes import Child, SearchNodes
-from engine.traversal.search import Account, Found, Search, found_at
+from engine.traversal.search import Account, Search, TokenMatch, match_at
 from engine.traversal.selection import Children, Request
 
 
@@ -59,7 +59,7 @@ class SamplingSearch(Search):
     ) -> None:
         self.scorer = scorer
         self.decoding = decoding or Decoding()
-        self.asked = []
+        self.pending = []
         self.samples = 0
         self.failed = 0
         self._total = count
@@ -84,7 +84,7 @@ class SamplingSearch(Search):
         #: Nodes below a forced token that the rule turned out to cut.
         self._dead: set[int] = set()
         self._stack: list[int] = []
-        self._ready: list[Found] = []
+        self._ready: list[TokenMatch] = []
         self._closed: list[int] = []
         self._begin(automaton)
 
@@ -111,14 +111,14 @@ class SamplingSearch(Search):
         """See `Search.ended`."""
         return "drawn" if self.samples == self._total and not self._ready else ""
 
-    def gather(self, room: int, wanted: int | None = None) -> list[Found]:
-        """The draws that have ended since the last call, and nodes to ask beside them. `wanted` is of no use here."""
-        while self._stack and len(self.asked) < room:
+    def gather(self, room: int, limit: int | None = None) -> list[TokenMatch]:
+        """The draws that have ended since the last call, and pending nodes too. A sample has no `limit` of matches."""
+        while self._stack and len(self.pending) < room:
             node = self._stack.pop()
             if node in self._dead:
                 self._kill(node)
                 continue
-            self.asked.append(node)
+            self.pending.append(node)
             arcs = self._legal.arcs(node)
             if len(arcs.tokens) == 1:
                 # The only way on needs no distribution to be found, only for its scores: they come later.
@@ -130,15 +130,15 @@ class SamplingSearch(Search):
         return ready
 
     def requests(self) -> list[Request]:
-        """All legal children of each asked node."""
-        arcs = [self._legal.arcs(node) for node in self.asked]
+        """All legal children of each pending node."""
+        arcs = [self._legal.arcs(node) for node in self.pending]
         return [Request(tokens, in_prefix, size=max(1, len(tokens))) for tokens, in_prefix in arcs]
 
     def receive(self, selected: Sequence[Children]) -> None:
         """See `Search.receive`."""
-        asked, self.asked = self.asked, []
-        self.expansions += len(asked)
-        for node, children in zip(asked, selected, strict=True):
+        scored, self.pending = self.pending, []
+        self.expansions += len(scored)
+        for node, children in zip(scored, selected, strict=True):
             if node in self._dead:
                 self._closed.append(node)
                 self._kill(node)
@@ -206,7 +206,7 @@ class SamplingSearch(Search):
         draws = self._draws[node]
         self.samples += draws
         weight = math.exp(float(self._nodes.log_weight[node]))
-        self._ready.append(found_at(self._tree, self._nodes, node, weight, draws))
+        self._ready.append(match_at(self._tree, self._nodes, node, weight, draws))
         self._close(node)
 
     def _fail(self, node: int) -> None:
@@ -216,7 +216,7 @@ class SamplingSearch(Search):
         self._close(node)
 
     def _kill(self, node: int) -> None:
-        """What hangs on a forced token that the rule cuts is dead: its only child, and so on down."""
+        """The only child of a forced token that the rule cuts is dead, and so on down."""
         self._dead.discard(node)
         child = self._forced.pop(node, None)
         if child is not None:

@@ -1,8 +1,8 @@
 """Many searches, one model: every forward is filled with what all of them need.
 
-A search alone needs few nodes at a time: the first forward of a question is one node, the next two. A hundred
-questions side by side need a hundred. So a round goes through the searches that are under way, each in its turn gathers
-some nodes until the forward is full, the model is asked once, and each gets its own rows back:
+A search alone needs few nodes at a time: the first forward of a query is one node, the next two. A hundred
+queries side by side need a hundred. So a round goes through the searches that are under way, each in its turn gathers
+some nodes until the forward is full, the model runs once, and each gets its own rows back:
 
     search 1   nodes a, b          forward: a b c d e        1 <- rows 0, 1
     search 2   node c                                        2 <- row 2
@@ -28,7 +28,7 @@ from engine.errors import RelensError
 from engine.models.scoring import Scorer
 from engine.models.shared_scorer import ScorerView, SharedScorer
 from engine.query import Decoding
-from engine.traversal.search import Found, Search
+from engine.traversal.search import Search, TokenMatch
 from engine.traversal.selection import select_children
 
 #: No more searches are begun while those under way hold so many tokens: attention in a forward looks at all of them.
@@ -53,9 +53,9 @@ Beginning = Callable[[Scorer], Search]
 
 
 class Round(NamedTuple, Generic[Key]):
-    """What one round brought: matches with the key of their search, searches that ended, those that cannot begin."""
+    """One round's matches, each with the key of its search; searches that ended; searches that cannot begin."""
 
-    found: list[tuple[Key, Found]]
+    matches: list[tuple[Key, TokenMatch]]
     ended: list[tuple[Key, Search]]
     refused: list[tuple[Key, RelensError]]
 
@@ -92,7 +92,7 @@ class Scheduler(Generic[Key]):
         return [item.search for item in self._under_way if item.key == key]
 
     def take_refused(self) -> list[tuple[Key, RelensError]]:
-        """The searches that could not begin, each told once, here or in a round."""
+        """The searches that could not begin; each is reported once, here or in a round."""
         refused, self._refused = self._refused, []
         return refused
 
@@ -104,36 +104,36 @@ class Scheduler(Generic[Key]):
             item.view.close()
         self._skip_dropped()
 
-    def step(self, wanted: Callable[[Key], int | None]) -> Round[Key]:
-        """One round: at most one forward. wanted: how many more matches of a key are of use, None for all.
+    def step(self, matches_left: Callable[[Key], int | None]) -> Round[Key]:
+        """One round: at most one forward. matches_left: how many more matches a key may have, None for any number.
 
-        Where a search has matches ready it asks for nothing in this round; if that goes for all, there is no forward.
+        A search with matches ready needs no distribution in this round; if all have, there is no forward.
         """
         self._begin_more()
-        found: list[tuple[Key, Found]] = []
+        matches: list[tuple[Key, TokenMatch]] = []
         served: list[_UnderWay[Key]] = []
-        asked = 0
+        in_forward = 0
         room = self._batch.size
         share = max(1, room // max(1, len(self._under_way)))
         for _ in range(len(self._under_way)):
-            if asked >= room:
+            if in_forward >= room:
                 break
             item = self._under_way.popleft()
             self._under_way.append(item)
-            more = wanted(item.key)
+            more = matches_left(item.key)
             if more is not None:
-                more -= sum(key == item.key for key, _ in found)
+                more -= sum(key == item.key for key, _ in matches)
             if more is None or more > 0:
-                found += [(item.key, match) for match in item.search.gather(share, more)]
-            if item.search.asked:
+                matches += [(item.key, match) for match in item.search.gather(share, more)]
+            if item.search.pending:
                 served.append(item)
-                asked += len(item.search.asked)
+                in_forward += len(item.search.pending)
         if served:
-            self._ask(served)
-        result = Round(found, self._take_ended(), self.take_refused())
+            self._forward(served)
+        result = Round(matches, self._take_ended(), self.take_refused())
         if self._under_way and not served and not any(result):
             # A bug of ours must not become an endless loop.
-            raise RuntimeError("A search neither asks for anything, nor finds anything, nor ends.")
+            raise RuntimeError("A search neither needs a distribution, nor has a match, nor ends.")
         return result
 
     def _begin_more(self) -> None:
@@ -155,15 +155,15 @@ class Scheduler(Generic[Key]):
         while self._next is not None and self._next[0] in self._dropped:
             self._next = next(self._beginnings, None)
 
-    def _ask(self, served: list[_UnderWay[Key]]) -> None:
-        """One forward for all asked nodes, each place once, and to each search what was selected for it."""
+    def _forward(self, served: list[_UnderWay[Key]]) -> None:
+        """One forward for all pending nodes, each place once, and to each search what was selected for it."""
         scorer = self._shared.scorer
-        asked = [item.view.places(item.search.asked) for item in served]
-        nodes, rows = np.unique(np.concatenate(asked), return_inverse=True)
+        pending = [item.view.places(item.search.pending) for item in served]
+        nodes, rows = np.unique(np.concatenate(pending), return_inverse=True)
         computed, seconds = scorer.counts.tokens_computed, scorer.counts.seconds
         log_probs = scorer.log_probs(nodes.tolist())
         self._batch.observe(scorer.counts.tokens_computed - computed, scorer.counts.seconds - seconds)
-        ends = np.cumsum([len(part) for part in asked])
+        ends = np.cumsum([len(part) for part in pending])
         groups: dict[tuple[Decoding, bool], list[tuple[Search, npt.NDArray[np.intp]]]] = {}
         for item, own in zip(served, np.split(rows, ends[:-1]), strict=True):
             groups.setdefault((item.search.decoding, item.search.joint), []).append((item.search, own))
@@ -182,7 +182,7 @@ class Scheduler(Generic[Key]):
 def _hand_out(
     log_probs: torch.Tensor, members: list[tuple[Search, npt.NDArray[np.intp]]], decoding: Decoding, joint: bool
 ) -> None:
-    """Select for searches with the same rule, each with the rows of its asked nodes, and let them receive it."""
+    """Select for searches with the same rule, each with the rows of its pending nodes, and let them receive it."""
     rows = np.concatenate([own for _, own in members]).tolist()
     requests = [request for search, _ in members for request in search.requests()]
     requests = [replace(request, row=row) for request, row in zip(requests, rows, strict=True)]

@@ -1,11 +1,11 @@
-"""What all traversals have in common: each walks an automaton, and none calls the model.
+"""The base of all traversals: each walks an automaton, and none calls the model.
 
 A search goes as far as it can with what it knows. Then it names the nodes whose next-token distributions it needs, and
-waits. Whoever drives it (`engine.traversal.scheduler`) collects the needs of one search or of a hundred, asks the model
-once for all, and hands the answers back:
+waits. A driver (`engine.traversal.scheduler`) collects the nodes of one search or of a hundred, calls the model once,
+and hands the distributions back:
 
-    found = search.gather(room=64)      matches that are certain by now; search.asked = nodes 7, 9, 12
-    children = select(model(asked), search.requests())
+    matches = search.gather(room=64)    matches that are certain by now; search.pending = nodes 7, 9, 12
+    children = select(model(search.pending), search.requests())
     search.receive(children)
 
 So whether searches run one by one or side by side changes nothing in any of them.
@@ -27,7 +27,7 @@ from engine.traversal.selection import Children, Request
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TokenMatch:
     """One match as the traversal sees it: token ids without begin and end of text, and scores in nats.
 
     token_log_probs and token_decoder_log_probs have one term a token, and one more for an end-of-text token, which
@@ -48,7 +48,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a search has done, to be added up over searches: small, where a search itself may hold megabytes.
+    """The account of a search, to be added up over searches: small, where a search itself may hold megabytes.
 
     The fields are those of `engine.traversal.results.Progress`.
     """
@@ -76,35 +76,35 @@ class Account:
 class Search(ABC):
     """A traversal in progress.
 
-    asked: the nodes of `scorer.tree` whose distributions it waits for, parents before children. expansions: how many it
-    has asked for. joint: how prefix arcs rank among its children, see `select_children`.
+    pending: the nodes of `scorer.tree` that wait for their distributions, parents before children. expansions: how many
+    nodes have had theirs. joint: how prefix arcs rank among its children, see `select_children`.
     """
 
     scorer: Scorer
     decoding: Decoding
     joint: bool = False
-    asked: list[int]
+    pending: list[int]
     expansions: int = 0
 
     @abstractmethod
-    def gather(self, room: int, wanted: int | None = None) -> list[Found]:
-        """Go on without the model: the matches that are certain now, at most `wanted`, or else nodes in `asked`.
+    def gather(self, room: int, limit: int | None = None) -> list[TokenMatch]:
+        """Go on without the model: the matches that are certain now, at most `limit`, or else nodes in `pending`.
 
-        room: for how many nodes the next forward has place; a chain of forced tokens may take more.
+        room: how many nodes the next forward takes; a chain of forced tokens may take more.
         """
 
     @abstractmethod
     def requests(self) -> list[Request]:
-        """What to select from the distribution of each node of `asked`, in the same order."""
+        """What to select from the distribution of each node of `pending`, in the same order."""
 
     @abstractmethod
     def receive(self, selected: Sequence[Children]) -> None:
-        """Take what was selected for `requests()`; `asked` is empty again."""
+        """Take what was selected for `requests()`; `pending` is empty again."""
 
     @property
     @abstractmethod
     def account(self) -> Account:
-        """What it has done so far."""
+        """The account so far."""
 
     @property
     @abstractmethod
@@ -112,7 +112,7 @@ class Search(ABC):
         """Why nothing more will come, "" while something may: see `engine.traversal.results.Progress`."""
 
 
-def found_at(tree: TokenTree, nodes: SearchNodes, node: int, weight: float, count: int = 1) -> Found:
+def match_at(tree: TokenTree, nodes: SearchNodes, node: int, weight: float, count: int = 1) -> TokenMatch:
     """The match that ends at a node, its terms from the cumulative scores on the way there."""
     path = _path(tree, node)
     from_root = [ROOT, *path]
@@ -120,7 +120,7 @@ def found_at(tree: TokenTree, nodes: SearchNodes, node: int, weight: float, coun
     decoder_terms = np.diff(nodes.decoder_log_prob[from_root])
     token_ids = tree.tokens[path].tolist()
     ended = bool(nodes.state[node] == ENDED)
-    return Found(
+    return TokenMatch(
         token_ids=tuple(token_ids[:-1] if ended else token_ids),
         prefix_tokens=int(np.count_nonzero(nodes.in_prefix[path])),
         prefix_log_prob=float(nodes.prefix_log_prob[node]),

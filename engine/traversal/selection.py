@@ -1,8 +1,7 @@
 """From a next-token distribution to the children of a node: the legal arcs that the decoder may take, best first.
 
 A node in the middle of `[a-zA-Z]+` has 13,000 legal tokens and a search looks at a handful. So a selection returns
-only the `size` best of them, sorted, with the exact mass of all; whoever needs more asks again and names those it
-has had.
+only the `size` best of them, sorted, with the exact mass of all; a further request names those it has had.
 
 A prefix arc is given, not predicted: the rule does not cut it, its decoder log-probability is 0, and its
 log-probability is the model's own, before temperature. On a CPU each node's legal tokens are picked out of its row
@@ -38,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Children:
-    """The best children of one node, in descending order of their step's rank; n is at most the size asked for.
+    """The best children of one node, in descending order of their step's rank; n is at most the request's size.
 
     tokens: (n,) int32. log_probs: (n,) float64, the model's (after temperature but for prefix arcs).
     decoder_log_probs: (n,) float64, under the rule, 0 for prefix arcs. in_prefix: (n,) bool.
@@ -68,7 +67,7 @@ def select_children(
     """
     if dense is None:
         dense = log_probs.device.type != "cpu"
-    found: dict[int, Children] = {}
+    selected: dict[int, Children] = {}
     # Where everything is given there is nothing to rule out, and the rule is the dear part of a long literal prefix.
     given = [place for place, request in enumerate(requests) if request.in_prefix.all()]
     ruled = [place for place, request in enumerate(requests) if not request.in_prefix.all()]
@@ -76,34 +75,36 @@ def select_children(
         if places:
             rows, row_of = np.unique([requests[place].row for place in places], return_inverse=True)
             few = log_probs if len(rows) == len(log_probs) else log_probs[torch.from_numpy(rows).to(log_probs.device)]
-            asked = [replace(requests[place], row=row) for place, row in zip(places, row_of.tolist(), strict=True)]
-            found |= zip(places, _select(few, asked, rule, joint, dense), strict=True)
-    return [found[place] for place in range(len(requests))]
+            placed = [replace(requests[place], row=row) for place, row in zip(places, row_of.tolist(), strict=True)]
+            selected |= zip(places, _select(few, placed, rule, joint, dense), strict=True)
+    return [selected[place] for place in range(len(requests))]
 
 
 def _select(
     log_probs: torch.Tensor, requests: Sequence[Request], decoding: Decoding, joint: bool, dense: bool
 ) -> list[Children]:
-    """`select_children` under one rule, each row asked for by some request."""
+    """`select_children` under one rule, each row that of some request."""
     after = tempered(log_probs, decoding.temperature)
     kept = keep(after, decoding)
-    found: dict[int, Children] = {}
+    children: dict[int, Children] = {}
     others = list(range(len(requests)))
     if kept.values is not None and kept.tokens is not None:
         others = [place for place, request in enumerate(requests) if request.in_prefix.any()]
         listed = _Listed(kept)
-        found = {place: listed.select(request) for place, request in enumerate(requests) if not request.in_prefix.any()}
+        children = {
+            place: listed.select(request) for place, request in enumerate(requests) if not request.in_prefix.any()
+        }
     if others:
         few = [requests[place] for place in others]
         if dense:
             index = torch.tensor([request.row for request in few], device=after.device)
-            selected = _select_dense(
+            rest = _select_dense(
                 log_probs[index], after[index], kept.threshold[index], kept.log_mass[index], few, joint
             )
         else:
             before, tempered_rows = log_probs.numpy(), after.numpy()
             threshold, log_mass = kept.threshold.tolist(), kept.log_mass.tolist()
-            selected = [
+            rest = [
                 _select_row(
                     before[request.row],
                     tempered_rows[request.row],
@@ -114,8 +115,8 @@ def _select(
                 )
                 for request in few
             ]
-        found |= zip(others, selected, strict=True)
-    return [found[place] for place in range(len(requests))]
+        children |= zip(others, rest, strict=True)
+    return [children[place] for place in range(len(requests))]
 
 
 class _Listed:

@@ -41,7 +41,7 @@ from engine.traversal.given import first_given_token, prefix_is_literal
 from engine.traversal.legal import ENDED, Ending, LegalTokens
 from engine.traversal.mass import MassBounds
 from engine.traversal.nodes import Child, SearchNodes
-from engine.traversal.search import Account, Found, Search, found_at
+from engine.traversal.search import Account, Search, TokenMatch, match_at
 from engine.traversal.selection import Children, Request
 
 #: How many children an opened node keeps at first, and by how much the next chunk is larger.
@@ -61,7 +61,7 @@ class Standing(NamedTuple):
 
 
 class FrontierEntry(NamedTuple):
-    """One entry of the frontier. kind: "match" (to be emitted), "child" (on offer by `node`), "node" (to be asked).
+    """One entry of the frontier. kind: "match" (to be emitted), "child" (on offer by `node`), "node" (to be scored).
 
     token: the child's, None of the others. state, cost: of the match, the child, the node. behind: how many more
     children `node` keeps after the one on offer.
@@ -100,7 +100,7 @@ class ShortestPathSearch(Search):
         self.scorer = scorer
         self.decoding = decoding or Decoding()
         self.joint = rank == "joint"
-        self.asked = []
+        self.pending = []
         self._automaton = automaton
         self._tolerance = tolerance
         self._first_chunk = first_chunk
@@ -135,8 +135,8 @@ class ShortestPathSearch(Search):
         """See `Search.ended`."""
         if self.finished:
             return "exhausted"
-        found = self.found_mass
-        settled = self._tolerance is not None and found > 0.0 and self.remaining_mass <= self._tolerance * found
+        mass = self.found_mass
+        settled = self._tolerance is not None and mass > 0.0 and self.remaining_mass <= self._tolerance * mass
         return "tolerance" if settled else ""
 
     @property
@@ -166,7 +166,7 @@ class ShortestPathSearch(Search):
         rank = nodes.decoder_log_prob[:size] + (nodes.prefix_log_prob[:size] if self.joint else 0.0)
         return int(np.count_nonzero(nodes.opened[:size] & (rank >= least)))
 
-    # For who looks on: nothing of this changes the search --------------------------------------------------------
+    # For observers: nothing here changes the search ------------------------------------------------------------
 
     def standing(self, node: int) -> Standing:
         """What is known of one node of the tree."""
@@ -202,34 +202,34 @@ class ShortestPathSearch(Search):
 
     # One round ------------------------------------------------------------------------------------------------
 
-    def gather(self, room: int, wanted: int | None = None) -> list[Found]:
-        """The next matches in order of rank; where there are any, none waits for a forward, and nothing is asked."""
-        found: list[Found] = []
+    def gather(self, room: int, limit: int | None = None) -> list[TokenMatch]:
+        """The next matches in order of rank; where there are any, no node is pending."""
+        matches: list[TokenMatch] = []
         held: list[tuple[float, int]] = []
         # At most half of what has been opened so far: see the module on speculation.
         size = min(room, max(1, self.expansions // 2))
-        while len(self._frontier) and len(self.asked) < size:
+        while len(self._frontier) and len(self.pending) < size:
             cost, item = self._frontier.pop()
             if item < 0:
-                if self.asked:
+                if self.pending:
                     held.append((cost, item))
-                    if wanted is not None and len(held) >= wanted:
-                        break  # nothing further down can be among the matches wanted
+                    if limit is not None and len(held) >= limit:
+                        break  # nothing further down can be among these matches
                 else:
-                    found.append(self._emit(-item - 1))
-                    if wanted is not None and len(found) >= wanted:
-                        return found
-            elif found:
+                    matches.append(self._emit(-item - 1))
+                    if limit is not None and len(matches) >= limit:
+                        return matches
+            elif matches:
                 self._frontier.push(cost, item)
-                return found
+                return matches
             else:
                 self._take(item)
         for cost, item in held:
             self._frontier.push(cost, item)
-        return found
+        return matches
 
     def _take(self, node: int) -> None:
-        """Follow a frontier entry: make the child on offer and offer the next, or ask the model about the node."""
+        """Follow a frontier entry: make the child on offer and offer the next, or put the node on the list."""
         nodes = self._nodes
         if not nodes.has_kept(node):
             self._ask(node)
@@ -273,8 +273,8 @@ class ShortestPathSearch(Search):
         return expandable
 
     def requests(self) -> list[Request]:
-        """For each asked node its best legal children, and more of them each time it returns."""
-        return [self._request(node) for node in self.asked]
+        """For each pending node its best legal children, and more of them each time it returns."""
+        return [self._request(node) for node in self.pending]
 
     def _request(self, node: int) -> Request:
         had = self._had.get(node)
@@ -286,13 +286,13 @@ class ShortestPathSearch(Search):
     def _ask(self, node: int) -> None:
         """Put a node on the list for the next forward, with the chain of forced tokens below it."""
         nodes = self._nodes
-        self.asked.append(node)
+        self.pending.append(node)
         if nodes.opened[node]:
             had = nodes.kept_tokens(node)
             self._had[node] = np.concatenate([self._had[node], had]) if node in self._had else had
             return
         # Nothing else is open, so whatever ends the chain comes next in any case.
-        alone = len(self.asked) == 1 and not len(self._frontier)
+        alone = len(self.pending) == 1 and not len(self._frontier)
         arcs = self._legal.arcs(node)
         for _ in range(LONGEST_CHAIN):
             if len(arcs.tokens) != 1 or self._legal.state_after(node, int(arcs.tokens[0])) == ENDED:
@@ -304,14 +304,14 @@ class ShortestPathSearch(Search):
             arcs = self._legal.arcs(node)
             if not len(arcs.tokens) or self._legal.may_end(node) or not (alone or len(arcs.tokens) == 1):
                 return
-            self.asked.append(node)
+            self.pending.append(node)
 
     def receive(self, selected: Sequence[Children]) -> None:
         """See `Search.receive`."""
-        asked, self.asked = self.asked, []
-        self.expansions += len(asked)
-        asked_set, cut = set(asked), set[int]()
-        for node, children in zip(asked, selected, strict=True):
+        scored, self.pending = self.pending, []
+        self.expansions += len(scored)
+        scored_set, cut = set(scored), set[int]()
+        for node, children in zip(scored, selected, strict=True):
             if node in cut:
                 continue
             if not self.mass_is_joint and children.in_prefix.any():
@@ -327,18 +327,18 @@ class ShortestPathSearch(Search):
             if not len(children.tokens):
                 self._cut_chain(child, cut)
             else:
-                self._settle_link(node, child, children, child in asked_set)
+                self._settle_link(node, child, children, child in scored_set)
             self._close(node)
         if self._closed:
             self.scorer.release(self._closed)
             self._closed = []
 
-    def _settle_link(self, node: int, child: int, children: Children, is_asked: bool) -> None:
+    def _settle_link(self, node: int, child: int, children: Children, is_scored: bool) -> None:
         """The only child of `node` was made before its score was known: write the score down."""
         self._nodes.keep_children(node, children)
         self._nodes.set_scores(child, self._nodes.next_child(node))
         self._nodes.cursor[node] += 1
-        if self._arrive(child) and not is_asked:
+        if self._arrive(child) and not is_scored:
             self._frontier.push(self._cost(child), child)
 
     def _cut_chain(self, child: int, cut: set[int]) -> None:
@@ -389,9 +389,9 @@ class ShortestPathSearch(Search):
     def _weight(self, node: int) -> float:
         return math.exp(self._nodes.log_weight[node])
 
-    def _emit(self, node: int) -> Found:
+    def _emit(self, node: int) -> TokenMatch:
         is_new = not self._nodes.covered[node]
         weight = self._weight(node) if is_new else 0.0
         if is_new:
             self._bounds.find(weight)
-        return found_at(self._tree, self._nodes, node, weight)
+        return match_at(self._tree, self._nodes, node, weight)

@@ -1,4 +1,4 @@
-"""What several matches say together: the shares of strings, of the values of groups, and of encodings.
+"""Shares among several matches: of strings, of the values of groups, and of encodings.
 
 Four matches of `The (?P<who>man|woman) was (?P<what>art|math)`, two of which spell one string:
 
@@ -7,12 +7,12 @@ Four matches of `The (?P<who>man|woman) was (?P<what>art|math)`, two of which sp
     The man was | math       weight 0.1
     The woman was | art      weight 0.4        in other than canonical encodings: 0.1 of all
 
-What a match counts for is its `weight`, times its `count` of draws, whether it comes from a sample or from an exact
-search (`Match`). So the share of some matches among others is always a ratio of two such sums. Given the draws of a
-sample it is an estimate with an interval; else it is exact, and low, value and high are the same.
+A match counts with its `weight` times its `count` of draws, whether it comes from a sample or from an exact search
+(`Match`). So the share of some matches among others is always a ratio of two such sums. Given the draws of a sample it
+is an estimate with an interval; else it is exact, and low, value and high are the same.
 
 Rows are `Match` as JSON, with or without further fields such as a number, or `Match` itself. Named groups may also be
-pairs of name and value, as who holds many rows has them.
+pairs of name and value, as in rows that are kept in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Rows = Iterable[Mapping[str, Any] | Match]
 class StringResult(Record):
     """One string with all its encodings. Where one text has several prefixes, each makes a result of its own.
 
-    groups: its named groups. encodings: how many token sequences of it were found; canonical_share: the part of its
+    groups: its named groups. encodings: the number of its token sequences; canonical_share: the part of its
     weight (of its probability, where it has none) that is in the tokenizer's own sequence; probability: the sum of
     exp(decoder_log_prob) over the sequences. share: of the weight of all, between low and high. count: draws.
     """
@@ -53,11 +53,11 @@ class StringResult(Record):
 
 @dataclass(frozen=True)
 class GroupResult(Record):
-    """The matches that have the same values of some named groups; None is the value of what could not be told.
+    """The matches that have the same values of some named groups; None is an unknown value.
 
     share: of the weight of those that agree in the groups that were given, between low and high. encodings, strings:
-    how many token sequences and strings these are. count: draws. effective_samples: how many draws of equal weight
-    would say as much about the share, None where it is exact.
+    how many token sequences and strings these are. count: draws. effective_samples: the effective sample size behind
+    the share, None where it is exact.
     """
 
     values: dict[str, str | None]
@@ -97,7 +97,7 @@ class Strings:
         return self._matches[start:stop]
 
     def results(self, start: int = 0, stop: int | None = None) -> list[StringResult]:
-        """What the strings from `start` to before `stop` are, their shares among all of them."""
+        """The results of the strings from `start` to before `stop`, with their shares among all strings."""
         return [self._result(matches) for matches in self._matches[start:stop]]
 
     def _result(self, matches: Sequence[Mapping[str, Any]]) -> StringResult:

@@ -102,7 +102,7 @@ class TestPin:
     def test_a_full_deck_is_one_sentence(self, bias, screens, monkeypatch):
         monkeypatch.setattr("engine.runs.screens.MOST_SCREENS", 0)
         bias.button(key="pin_figure_0").click().run()
-        assert "as many as one may have" in bias.error[0].value
+        assert "the most that a deck may have" in bias.error[0].value
         assert not bias.exception
 
 

@@ -136,7 +136,7 @@ def test_nothing_to_compare(table):
 
 
 @pytest.mark.parametrize("table", [[[1, 2], [3]], [[1, -1], [2, 2]], [[1, math.nan], [2, 2]], [1, 2]])
-def test_what_is_no_table_of_counts(table):
+def test_bad_tables_are_refused(table):
     with pytest.raises(ValueError, match="table"):
         chi_squared(table)
 
@@ -222,13 +222,13 @@ def test_holm_counts_mirror_images_once():
 def test_holm_one_by_one(values):
     """The definition: p is rejected at a level while each smaller one times those not yet rejected is below it."""
     corrected = holm(values)
-    for value, found in zip(values, corrected, strict=True):
+    for value, result in zip(values, corrected, strict=True):
         steps = [
             smaller + math.log10(len(values) - place)
             for place, smaller in enumerate(sorted(values))
             if smaller <= value and place <= sorted(values).index(value)
         ]
-        assert found == pytest.approx(min(0.0, max(steps)), abs=1e-9)
+        assert result == pytest.approx(min(0.0, max(steps)), abs=1e-9)
 
 
 @given(tables(smallest=1))
@@ -250,8 +250,8 @@ def test_equal_weights_leave_counts_as_they_are(table, weight):
     assert effective_counts(counts * weight, counts * weight**2) == pytest.approx(counts, abs=1e-9)
 
 
-def test_unequal_weights_are_worth_less():
-    # 500 draws of weight 0.1, and 500 of 0.02: worth 692.3, of which 5/6.
+def test_unequal_weights_count_as_fewer_draws():
+    # 500 draws of weight 0.1, and 500 of 0.02: an effective sample size of 692.3, of which 5/6.
     effective = effective_counts([[50.0, 10.0]], [[5.0, 0.2]])
     assert effective.sum() == pytest.approx(60**2 / 5.2)
     assert effective[0, 0] == pytest.approx(60**2 / 5.2 * 5 / 6)
@@ -260,11 +260,11 @@ def test_unequal_weights_are_worth_less():
 
 def test_differences():
     first, second = Estimate(0.5, 0.4, 0.62, 80.0), Estimate(0.3, 0.25, 0.38, None)
-    found = difference(first, second)
-    assert found.value == pytest.approx(0.2)
-    assert found.low == pytest.approx(0.2 - math.hypot(0.1, 0.08))
-    assert found.high == pytest.approx(0.2 + math.hypot(0.12, 0.05))
-    assert found.effective_samples == 80.0
+    estimate = difference(first, second)
+    assert estimate.value == pytest.approx(0.2)
+    assert estimate.low == pytest.approx(0.2 - math.hypot(0.1, 0.08))
+    assert estimate.high == pytest.approx(0.2 + math.hypot(0.12, 0.05))
+    assert estimate.effective_samples == 80.0
     assert difference(Estimate.exact(0.5), Estimate.exact(0.2)) == Estimate.exact(0.3)
 
 

@@ -1,4 +1,4 @@
-"""One thing is counted otherwise than several."""
+"""Singular and plural."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.counted import counted
 
 
 @pytest.mark.parametrize(
-    ("number", "nouns", "told"),
+    ("number", "nouns", "text"),
     [
         (0, ("word",), "0 words"),
         (1, ("word",), "1 word"),
@@ -17,5 +17,5 @@ from engine.counted import counted
         (12_345, ("reply", "replies"), "12,345 replies"),
     ],
 )
-def test_one_and_several(number, nouns, told):
-    assert counted(number, *nouns) == told
+def test_one_and_several(number, nouns, text):
+    assert counted(number, *nouns) == text

@@ -67,7 +67,7 @@ def test_a_sample_is_summed_up_and_the_same_for_the_same_seed(tiny_model_folder,
     for result in summary["results"]:
         assert result["share"] == pytest.approx(by_hand[result["values"]["animal"], result["values"]["many"]])
     again, _, _ = json_lines(arguments, capsys)
-    drawn = [[(match["token_ids"], match["count"]) for match in found] for found in (matches, again)]
+    drawn = [[(match["token_ids"], match["count"]) for match in rows] for rows in (matches, again)]
     assert drawn[0] == drawn[1]
 
 

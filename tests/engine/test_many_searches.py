@@ -78,7 +78,7 @@ def test_many_take_fewer_forwards(tiny):
     assert together.progress.forwards < alone / 2
 
 
-def test_a_query_that_cannot_be_asked_is_an_answer(tiny):
+def test_a_query_with_an_error_is_an_answer(tiny):
     queries = [
         Query("(a"),
         QUERIES[0],
@@ -94,7 +94,7 @@ def test_a_query_that_cannot_be_asked_is_an_answer(tiny):
     assert answers[1].error is None
 
 
-def test_stop_and_time_end_it_with_what_was_found(tiny):
+def test_stop_and_time_keep_the_matches_so_far(tiny):
     looks = iter(range(100))
     run = search_many(tiny, QUERIES, limits=Limits(matches=None, expansions=None), stop=lambda: next(looks) > 6)
     answers = list(run)

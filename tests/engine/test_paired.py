@@ -10,16 +10,16 @@ from scipy.stats import binomtest
 from engine.paired import holm, paired_test, proportion
 
 
-@given(st.integers(1, 300).flatmap(lambda asked: st.tuples(st.integers(0, asked), st.just(asked))))
+@given(st.integers(1, 300).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
 def test_the_interval_is_wilsons(counts):
-    right, asked = counts
-    estimate = proportion(right, asked)
-    oracle = binomtest(right, asked).proportion_ci(0.95, method="wilson")
-    assert estimate.value == right / asked
+    right, total = counts
+    estimate = proportion(right, total)
+    oracle = binomtest(right, total).proportion_ci(0.95, method="wilson")
+    assert estimate.value == right / total
     assert (estimate.low, estimate.high) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
 
 
-def test_nothing_asked_says_nothing():
+def test_no_questions_give_the_whole_interval():
     assert (proportion(0, 0).low, proportion(0, 0).high) == (0.0, 1.0)
     with pytest.raises(ValueError, match="no share"):
         proportion(3, 2)

@@ -1,4 +1,4 @@
-"""Work that fails: what was found before is given first."""
+"""Work that fails: the results before the error come first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.polling import Polled
 
 
 class Failing(Polled[int]):
-    """Finds one number a step, and fails at the third, in the midst of what it finds there."""
+    """One number a step; the third step gives its number and fails."""
 
     steps = 0
 
@@ -20,7 +20,7 @@ class Failing(Polled[int]):
             raise ModelError("No memory is left.")
 
 
-def test_a_poll_gives_what_was_found_before_the_error():
+def test_a_poll_gives_the_results_before_the_error():
     run = Failing()
     assert run.poll(60.0) == [1, 2, 3]
     for _ in range(2):
@@ -30,8 +30,8 @@ def test_a_poll_gives_what_was_found_before_the_error():
     assert run.steps == 3
 
 
-def test_so_does_iterating():
-    found = []
+def test_iterating_gives_the_results_before_the_error():
+    results = []
     with pytest.raises(ModelError, match="No memory"):
-        found.extend(Failing())
-    assert found == [1, 2, 3]
+        results.extend(Failing())
+    assert results == [1, 2, 3]

@@ -133,15 +133,15 @@ def test_samples_fit_the_exact_distribution(tiny, oracle, name, decoding):
     query = replace(query, decoding=decoding)
     draws = 4000
     run = search(tiny, query, Sampling(draws, seed=7, prefix_by=prefix_by))
-    found = list(run)
+    matches = list(run)
     assert run.progress.samples == draws
-    assert sum(match.count for match in found) + run.progress.failed == draws
+    assert sum(match.count for match in matches) + run.progress.failed == draws
     assert run.progress.ended == "drawn"
 
     compiled = compile_query(query, tiny.tokenizer)
-    # Each prefix string by itself: what is drawn after it fits, and so does what it weighs.
+    # Each prefix string by itself: its draws fit, and so do their weights.
     per_prefix: dict[str, list[Match]] = defaultdict(list)
-    for match in found:
+    for match in matches:
         prefix = compiled.tokenizer.decode(match.token_ids[: match.prefix_tokens]) if query.prefix else ""
         if query.boundary is Boundary.FREE:
             prefix = match.text[:1]
@@ -201,7 +201,7 @@ def test_a_distribution_is_exact(tiny, oracle, encoding, decoding):
         " (?P<noun>cat|dog|log)(?P<many>s?)", prefix="The|A", encoding=encoding, decoding=decoding, end_of_text=True
     )
     run = search(tiny, query, Distribution(tolerance=0))
-    found = list(run)
+    matches = list(run)
     assert run.progress.ended == "exhausted"
     assert run.progress.prefixes == 2
     exact: dict[tuple[str, str], float] = defaultdict(float)
@@ -212,7 +212,7 @@ def test_a_distribution_is_exact(tiny, oracle, encoding, decoding):
             if scored is not None:
                 exact[prefix, text] += math.exp(scored.decoder_log_prob)
     by_string: dict[tuple[str, str], float] = defaultdict(float)
-    for match in found:
+    for match in matches:
         by_string[match.prefix_text, match.text[len(match.prefix_text) :]] += math.exp(match.decoder_log_prob)
         assert match.weight == pytest.approx(math.exp(match.decoder_log_prob) / 2)
         assert match.text.endswith(match.groups["noun"] + match.groups["many"])
@@ -223,17 +223,17 @@ def test_a_distribution_is_exact(tiny, oracle, encoding, decoding):
 
 def test_strings_that_begin_others_exclude_each_other(tiny, oracle):
     prefix = tuple(tiny.tokenizer.encode("The"))
-    found = list(search(tiny, Query(" cat(s(s)?)?", prefix="The"), Distribution(tolerance=0)))
-    assert {(match.text, match.ended) for match in found} == {
+    matches = list(search(tiny, Query(" cat(s(s)?)?", prefix="The"), Distribution(tolerance=0)))
+    assert {(match.text, match.ended) for match in matches} == {
         ("The cat", True),
         ("The cats", True),
         ("The catss", False),
     }
-    for match in found:
+    for match in matches:
         scored = oracle.scored(prefix, match.token_ids[len(prefix) :], Decoding(), end_of_text=match.ended)
         assert match.decoder_log_prob == pytest.approx(scored.decoder_log_prob, abs=1e-4)
-    assert sum(match.weight for match in found) < 1
-    # A canonical " cat" cannot go on with "s": that would be another token, and needs no end to be told apart.
+    assert sum(match.weight for match in matches) < 1
+    # A canonical " cat" cannot go on with "s": that would be another token, so it needs no end-of-text token.
     canonical = Query(" cat(s(s)?)?", prefix="The", encoding=Encoding.CANONICAL)
     ended = {match.text: match.ended for match in search(tiny, canonical, Distribution(tolerance=0))}
     goes_on = tiny.tokenizer.encode(" cats")[:-1] == tiny.tokenizer.encode(" cat")
@@ -245,10 +245,10 @@ def test_a_tolerance_leaves_little(tiny):
     whole = search(tiny, query, Distribution(tolerance=0))
     mass = sum(match.weight for match in whole)
     part = search(tiny, query, Distribution(tolerance=0.2))
-    found = sum(match.weight for match in part)
+    mass_found = sum(match.weight for match in part)
     assert part.progress.ended == "tolerance"
     assert part.progress.expansions < whole.progress.expansions
-    assert mass / 1.2 <= found * (1 + 1e-9)
+    assert mass / 1.2 <= mass_found * (1 + 1e-9)
     assert part.progress.found_mass + part.progress.remaining_mass >= mass * (1 - 1e-6)
 
 
@@ -260,7 +260,7 @@ def test_weighted_estimates_hold_the_exact_value(tiny):
     for match in search(tiny, query, Distribution(tolerance=0)):
         exact[match.groups["animal"]][match.groups["verb"]] += match.weight
     masses = {animal: 2 * sum(verbs.values()) for animal, verbs in exact.items()}
-    # Every verb that is worth speaking of, given its animal.
+    # Every verb of some probability, given its animal.
     shares = {
         (animal, verb): share / sum(verbs.values())
         for animal, verbs in exact.items()
@@ -285,7 +285,7 @@ def test_weighted_estimates_hold_the_exact_value(tiny):
     assert min(held_mass.values()) >= 90, held_mass
 
 
-def test_what_cannot_be_gone_through_is_refused(tiny):
+def test_prefixes_that_cannot_be_drawn_or_listed_are_refused(tiny):
     with pytest.raises(LimitError, match="infinitely many strings"):
         search(tiny, Query(" cat", prefix="[a-z]+"), Distribution())
     with pytest.raises(LimitError, match="26 strings"):

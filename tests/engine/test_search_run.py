@@ -34,9 +34,9 @@ def oracle(tiny):
 def check(model, oracle, query, prefixes, patterns, rank) -> None:
     """Run the search to its end and compare everything with the long way."""
     run = search(model, query, ShortestPath(rank=rank), Limits(matches=None))
-    bounds, found = [(run.progress.found_mass, run.progress.remaining_mass)], []
+    bounds, matches = [(run.progress.found_mass, run.progress.remaining_mass)], []
     for match in run:
-        found.append(match)
+        matches.append(match)
         bounds.append((run.progress.found_mass, run.progress.remaining_mass))
     bounds.append((run.progress.found_mass, run.progress.remaining_mass))
     assert run.progress.ended == "exhausted"
@@ -50,9 +50,9 @@ def check(model, oracle, query, prefixes, patterns, rank) -> None:
         if truth is not None and len(truth.token_ids) <= query.max_tokens:
             scored[truth.token_ids] = truth
 
-    assert {match.token_ids for match in found} == set(scored)
+    assert {match.token_ids for match in matches} == set(scored)
     previous = math.inf
-    for match in found:
+    for match in matches:
         truth = scored[match.token_ids]
         assert match.prefix_log_prob == pytest.approx(truth.prefix_log_prob, abs=1e-4, rel=1e-5)
         assert match.log_prob == pytest.approx(truth.log_prob, abs=1e-4, rel=1e-5)
@@ -105,11 +105,11 @@ def test_longest_match(tiny, oracle):
 
 def test_free_boundary_lets_a_token_straddle(tiny, oracle):
     query = Query("he cat", prefix="T", boundary=Boundary.FREE, prefix_encoding=Encoding.ALL)
-    found = {match.token_ids: match for match in search(tiny, query, limits=Limits(matches=None))}
-    assert set(found) == set(all_paths(tiny.tokenizer, ["The cat"], canonical=False))
+    matches = {match.token_ids: match for match in search(tiny, query, limits=Limits(matches=None))}
+    assert set(matches) == set(all_paths(tiny.tokenizer, ["The cat"], canonical=False))
     straddling = tuple(tiny.tokenizer.encode("The cat"))
-    assert found[straddling].prefix_tokens == 0
-    assert found[straddling].is_canonical
+    assert matches[straddling].prefix_tokens == 0
+    assert matches[straddling].is_canonical
 
 
 def test_progress_and_limits(tiny):

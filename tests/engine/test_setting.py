@@ -94,7 +94,7 @@ def test_a_record_is_described_with_bounds_and_values():
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
-def test_what_is_declared_is_whole(record):
+def test_declarations_are_complete(record):
     for one in settings_of(record):
         assert one.setting.label, one.name
         assert one.setting.label == one.setting.label.strip()

@@ -1,4 +1,4 @@
-"""Where things are kept: what cannot be made again apart from what can, where that is asked for."""
+"""Folders: irreplaceable files apart from replaceable ones, if RELENS_DATA is set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def folders(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_everything_is_in_the_cache_where_nothing_else_is_asked_for(folders):
+def test_by_default_everything_is_in_the_cache(folders):
     cache = folders / "cache"
     assert settings.data_folder() == settings.cache_folder() == cache
     assert models_folder() == cache / "dialogue-models"
@@ -30,7 +30,7 @@ def test_everything_is_in_the_cache_where_nothing_else_is_asked_for(folders):
     assert settings.store_url() == f"sqlite:///{cache / 'runs.db'}"
 
 
-def test_what_cannot_be_made_again_outlives_the_cache(folders, monkeypatch):
+def test_irreplaceable_files_outlive_the_cache(folders, monkeypatch):
     monkeypatch.setenv("RELENS_DATA", str(folders / "data"))
     text = keep_text(b"text")
     settings.cache_folder()

@@ -61,17 +61,17 @@ def test_shares_at_the_ends_have_intervals():
 @given(rows=_rows, scale=st.sampled_from([1e-200, 1e-3, 1.0]))
 def test_laws_of_shares(rows, scale):
     weights, counts, member = (list(column) for column in zip(*rows, strict=True))
-    found = weighted_share(weights, counts, member)
-    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
-    assert 0.0 < found.effective_samples <= sum(counts) * (1 + 1e-9)
+    estimate = weighted_share(weights, counts, member)
+    assert 0.0 <= estimate.low <= estimate.value <= estimate.high <= 1.0
+    assert 0.0 < estimate.effective_samples <= sum(counts) * (1 + 1e-9)
     # The others have the rest; weights have no unit; a row may be cut in two.
     rest = weighted_share(weights, counts, [not one for one in member])
-    assert found.value + rest.value == pytest.approx(1)
-    assert found.low + rest.high == pytest.approx(1)
+    assert estimate.value + rest.value == pytest.approx(1)
+    assert estimate.low + rest.high == pytest.approx(1)
     scaled = weighted_share([weight * scale for weight in weights], counts, member)
-    assert (scaled.low, scaled.value, scaled.high) == pytest.approx((found.low, found.value, found.high))
+    assert (scaled.low, scaled.value, scaled.high) == pytest.approx((estimate.low, estimate.value, estimate.high))
     cut = weighted_share([*weights, weights[0]], [*counts[:0], 1, *counts[1:], counts[0] - 1], [*member, member[0]])
-    assert (cut.low, cut.value, cut.high) == pytest.approx((found.low, found.value, found.high))
+    assert (cut.low, cut.value, cut.high) == pytest.approx((estimate.low, estimate.value, estimate.high))
 
 
 #: Draws of several strings with given chances; each has a weight, and the first two are members.
@@ -93,16 +93,16 @@ def test_intervals_of_shares_hold(name: str, draws: int):
     generator = np.random.default_rng(5)
     held = 0
     for _ in range(400):
-        found = weighted_share(weights, generator.multinomial(draws, chances), member)
-        held += found.low <= truth <= found.high
+        estimate = weighted_share(weights, generator.multinomial(draws, chances), member)
+        held += estimate.low <= truth <= estimate.high
     assert held >= 0.95 * 400
 
 
 def test_a_mass_by_hand():
-    found = weighted_mass([0.5, 0.1], [2, 5], 10)
-    assert found.value == pytest.approx(0.15)
-    assert 0 < found.low < 0.15 < found.high < 1
-    assert found.effective_samples == pytest.approx(1.5**2 / 0.55)
+    estimate = weighted_mass([0.5, 0.1], [2, 5], 10)
+    assert estimate.value == pytest.approx(0.15)
+    assert 0 < estimate.low < 0.15 < estimate.high < 1
+    assert estimate.effective_samples == pytest.approx(1.5**2 / 0.55)
     # Nothing random is left where all weights are equal.
     assert weighted_mass([0.25, 0.25], [4, 6], 10) == Estimate.exact(0.25)
     assert weighted_mass([0.25], [1], 1) == Estimate(0.25, 0.0, 1.0, 1.0)
@@ -117,11 +117,11 @@ def test_a_mass_by_hand():
 def test_laws_of_masses(rows, failed, scale):
     weights, counts, _ = (list(column) for column in zip(*rows, strict=True))
     draws = sum(counts) + failed
-    found = weighted_mass([weight * scale for weight in weights], counts, draws)
+    estimate = weighted_mass([weight * scale for weight in weights], counts, draws)
     every = np.concatenate([np.repeat(weights, counts), np.zeros(failed)]) * scale
-    assert found.value == pytest.approx(every.mean())
-    assert 0.0 <= found.low <= found.value * (1 + 1e-12)
-    assert found.value <= found.high * (1 + 1e-12) <= 1.0 + 1e-9
+    assert estimate.value == pytest.approx(every.mean())
+    assert 0.0 <= estimate.low <= estimate.value * (1 + 1e-12)
+    assert estimate.value <= estimate.high * (1 + 1e-12) <= 1.0 + 1e-9
 
 
 MASSES = {
@@ -139,28 +139,28 @@ def test_intervals_of_masses_hold(name: str):
     held = 0
     for _ in range(400):
         weights, truth = MASSES[name](generator, 500)
-        found = weighted_mass(weights[weights > 0], np.ones(np.count_nonzero(weights), int), 500)
-        held += found.low <= truth <= found.high
+        estimate = weighted_mass(weights[weights > 0], np.ones(np.count_nonzero(weights), int), 500)
+        held += estimate.low <= truth <= estimate.high
     assert held >= 0.95 * 400
 
 
 def test_goodness_of_fit_is_pearsons():
     observed, expected = [30, 50, 120], [0.2, 0.2, 0.6]
-    found = goodness_of_fit(observed, expected)
+    fit = goodness_of_fit(observed, expected)
     oracle = stats.chisquare(observed, np.array(expected) * 200)
-    assert (found.statistic, found.p_value) == pytest.approx((oracle.statistic, oracle.pvalue))
-    assert found.degrees_of_freedom == 2
+    assert (fit.statistic, fit.p_value) == pytest.approx((oracle.statistic, oracle.pvalue))
+    assert fit.degrees_of_freedom == 2
 
 
 def test_small_cells_are_pooled():
     # 100 draws: the cells that expect 1, 2 and 3 are one that expects 6; the 4 joins the 35.
-    found = goodness_of_fit([0, 4, 1, 5, 60, 30], [0.01, 0.02, 0.03, 0.04, 0.55, 0.35])
+    fit = goodness_of_fit([0, 4, 1, 5, 60, 30], [0.01, 0.02, 0.03, 0.04, 0.55, 0.35])
     oracle = stats.chisquare([5, 35, 60], [6, 39, 55])
-    assert (found.statistic, found.p_value) == pytest.approx((oracle.statistic, oracle.pvalue))
-    assert found.degrees_of_freedom == 2
+    assert (fit.statistic, fit.p_value) == pytest.approx((oracle.statistic, oracle.pvalue))
+    assert fit.degrees_of_freedom == 2
 
 
-def test_what_cannot_be_tested():
+def test_expectations_that_cannot_be_tested():
     assert goodness_of_fit([1, 2], [0.5, 0.5]).p_value == 1.0
     assert goodness_of_fit([100], [1.0]).degrees_of_freedom == 0
     impossible = goodness_of_fit([50, 49, 1], [0.5, 0.5, 0.0])

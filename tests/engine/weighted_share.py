@@ -1,4 +1,4 @@
-"""The share of some of the draws, from rows of them: what `share_of_sums` is told by those who have summed already."""
+"""The share of some of the draws, from rows: sums them for `share_of_sums`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines for people: what stands in them, and that nothing a model wrote is obeyed by a terminal."""
+"""Printed lines: their content, and control characters that a terminal must not obey."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_control_characters_are_shown_not_obeyed():
         assert match_line(EDITED, traversal).isprintable()
 
 
-def test_a_line_shows_groups_edits_and_of_a_sample_counts():
+def test_a_line_shows_groups_edits_and_the_counts_of_a_sample():
     line = match_line(EDITED, ShortestPath())
     assert line.endswith(r"The |\x1b[2Jdig  {animal=d\to, verb=?, rest=}  (substitution at 5: 'o' -> '\x1b')")
     assert line.split()[:2] == ["0.368", "-1.000"]
@@ -55,7 +55,7 @@ def test_the_heading_stands_over_its_columns(traversal):
         (
             Progress(matches=3, forwards=5, found_mass=0.2, remaining_mass=0.1, ended="matches"),
             ShortestPath(),
-            ["3 matches in", "5 forwards", "asked for is reached", "begins with a match with probability 0.2 to 0.3."],
+            ["3 matches in", "5 forwards", "requested number", "begins with a match with probability 0.2 to 0.3."],
         ),
         (
             Progress(matches=3, samples=90, failed=4, ended="seconds"),
@@ -67,7 +67,7 @@ def test_the_heading_stands_over_its_columns(traversal):
             Distribution(),
             ["3 matches after 2 prefix strings", "within the tolerance", "probability 0.5 to 0.5"],
         ),
-        (Progress(samples=1, ended="drawn"), Sampling(count=1), ["all is drawn"]),
+        (Progress(samples=1, ended="drawn"), Sampling(count=1), ["all draws are made"]),
         (Progress(mass_is_joint=True), ShortestPath(), ["unfinished", "The prefix and then a match comes"]),
     ],
 )
@@ -103,7 +103,7 @@ def test_shares_given_a_group_stand_together():
     assert "effective sample size is 14" in said
 
 
-def test_a_bound_that_is_no_more_than_above_nothing_is_written_as_nothing():
+def test_a_bound_just_above_zero_is_written_as_zero():
     rare = [{**ROWS[0], "count": 1, "weight": 1e-100}, {**ROWS[1], "count": 1, "weight": 1.0}]
     lines = share_lines(shares_of(rare, Sampling(count=2), Progress(samples=2), ["string"]))
     assert "e-30" not in "".join(lines)
@@ -116,7 +116,7 @@ def test_exact_shares_of_strings_have_no_interval():
 
 
 @pytest.mark.parametrize("traversal", [Sampling(count=3), Distribution()])
-def test_nothing_found_is_no_accident(traversal):
+def test_a_search_without_matches_has_a_summary(traversal):
     progress = Progress(samples=3, failed=3, ended="drawn") if isinstance(traversal, Sampling) else Progress()
     shares = shares_of([], traversal, progress, ["who"])
     assert len(share_lines(shares)) == 1

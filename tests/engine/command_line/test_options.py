@@ -1,4 +1,4 @@
-"""Options become records, and what they cannot mean together is refused with one sentence."""
+"""Options become records; options without meaning together are refused with one sentence."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def test_options_become_the_limits(arguments, limits):
     [
         (["--greedy", "--top-k", "3"], "--greedy goes without"),
         (["--edits", "3"], "between 0 and 2"),
-        (["--edit-where", "both"], "--edit-where says what edits are like"),
-        (["--no-insertions"], "--insertions says what edits are like"),
+        (["--edit-where", "both"], "--edit-where describes the edits"),
+        (["--no-insertions"], "--insertions describes the edits"),
         (["--edits", "1", "--no-insertions", "--no-deletions", "--no-substitutions"], "at least one of"),
         (["--edits", "1", "--edit-alphabet", ""], "must not be empty"),
         (["--exclude-word", " "], "an item is empty"),
@@ -117,7 +117,7 @@ def test_options_become_the_limits(arguments, limits):
         (["--seconds", "nan"], "above 0"),
     ],
 )
-def test_what_has_no_meaning_is_refused(arguments, words):
+def test_options_without_meaning_are_refused(arguments, words):
     options = parsed(*arguments)
     with pytest.raises(QueryError) as refusal:
         query_of(options), traversal_of(options), limits_of(options)
@@ -132,7 +132,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
 
 
 def test_help_can_be_written(capsys):
-    # A stray percent sign in a help text only fails when somebody asks for help.
+    # A stray percent sign in a help text fails only when the help is printed.
     with pytest.raises(SystemExit):
         parsed("--help")
     assert "--exclude-stop-words" in capsys.readouterr().out

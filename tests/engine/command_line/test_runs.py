@@ -62,7 +62,7 @@ def test_mistakes_are_sentences(words, status, complaint, capsys, tmp_path, monk
     assert complaint in capsys.readouterr().err
 
 
-def test_what_cannot_be_written_and_what_is_no_file(runs, tmp_path, capsys):
+def test_unwritable_paths_and_files_that_hold_no_run_are_refused(runs, tmp_path, capsys):
     assert main(["runs", "export", runs[0], str(tmp_path / "no" / "folder")]) == 1
     assert "cannot be written" in capsys.readouterr().err
     (tmp_path / "junk").write_bytes(b"junk")

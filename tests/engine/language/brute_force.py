@@ -16,15 +16,15 @@ def strings_over(letters: str, most: int) -> list[str]:
 def strings_of(automaton: ByteAutomaton) -> set[str]:
     """All strings of a finite language."""
     steps = [[(bytes([byte]), to) for byte, to in enumerate(row) if to >= 0] for row in automaton.transitions.tolist()]
-    found = []
+    accepted = []
     todo = [(0, b"")]
     while todo:
         state, path = todo.pop()
         if automaton.final[state]:
-            found.append(path.decode())
+            accepted.append(path.decode())
         todo += [(to, path + byte) for byte, to in steps[state]]
-    assert len(found) == len(set(found))
-    return set(found)
+    assert len(accepted) == len(set(accepted))
+    return set(accepted)
 
 
 def edited_strings(

@@ -118,7 +118,7 @@ REPETITIONS: dict[str, Family] = {
     "possessive ones": filled("", "a++"),
 }
 
-#: Much within many parentheses: what is asked at each level of all that is below.
+#: Much within many parentheses: work at each level for all levels below.
 NESTED: dict[str, Family] = {
     "starred groups": nested("(?:", "a", ")*"),
     "optional groups": nested("(?:", "a", ")?"),

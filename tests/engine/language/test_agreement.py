@@ -33,8 +33,13 @@ def test_agrees_with_fullmatch(pattern: str):
     automaton = compile_regex(pattern)
     oracle = re.compile(pattern)
     source = random.Random(ascii(pattern))
-    found = [text for _ in range(25) if (text := matching_string(pattern, source)) is not None]
-    tried = {*STRINGS, *found, *(mutated(text, source) for text in found), *(mutated(text, source) for text in found)}
+    matching = [text for _ in range(25) if (text := matching_string(pattern, source)) is not None]
+    tried = {
+        *STRINGS,
+        *matching,
+        *(mutated(text, source) for text in matching),
+        *(mutated(text, source) for text in matching),
+    }
     matched = 0
     for text in sorted(tried):
         expected = is_utf8(text) and oracle.fullmatch(text) is not None
@@ -53,8 +58,8 @@ def test_generated_patterns_agree_with_fullmatch(pattern: str, seed: int, text: 
     except LimitError:  # one sentence is an answer too, and a rare one
         return
     source = random.Random(seed)
-    found = [string for _ in range(8) if (string := matching_string(pattern, source, most=2)) is not None]
-    for candidate in {text, "", *found, *(mutated(string, source) for string in found)}:
+    matching = [string for _ in range(8) if (string := matching_string(pattern, source, most=2)) is not None]
+    for candidate in {text, "", *matching, *(mutated(string, source) for string in matching)}:
         expected = is_utf8(candidate) and oracle.fullmatch(candidate) is not None
         assert automaton.accepts(candidate) == expected, (pattern, candidate)
 

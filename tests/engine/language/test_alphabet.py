@@ -21,8 +21,8 @@ from engine.query import Edits, Limits, Query
     ],
 )
 def test_one_character(alphabet: str, ranges):
-    found = alphabet_ranges(Edits(1, alphabet=alphabet), Limits())
-    assert found[0] == (48, 57) if ranges is None else found == ranges
+    written = alphabet_ranges(Edits(1, alphabet=alphabet), Limits())
+    assert written[0] == (48, 57) if ranges is None else written == ranges
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_a_class_need_not_be_an_interval():
     assert len(category_ranges(r"\w", False)) > 700
 
 
-def test_what_is_too_large_to_build_is_refused():
+def test_automata_too_large_to_build_are_refused():
     letters = "".join(f"[{chr(code)}-\U0010ffff]" for code in range(0x4E00, 0x4E00 + 4000))
     with pytest.raises(LimitError, match=r"^The pattern takes [0-9,]+ automaton arcs to build, more than 5,000,000\.$"):
         CharacterArcs(parse_regex(letters, Limits(regex_length=100_000)), DIGITS, "The pattern")

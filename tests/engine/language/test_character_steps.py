@@ -32,12 +32,12 @@ def test_steps_are_those_of_the_bytes(pattern: str):
 @settings(max_examples=60)
 @given(firsts=st.sets(st.characters(codec="utf-8"), min_size=1, max_size=8), picks=st.integers(0, 255))
 def test_characters_are_all_and_in_order(firsts: set[str], picks: int):
-    # Of two kinds of beginning, one is asked for.
+    # Two kinds of beginnings, of which one is chosen.
     kinds = {first: picks >> place & 1 for place, first in enumerate(sorted(firsts))}
     automaton = compile_regex("|".join(f"{re.escape(first)}{kind}" for first, kind in kinds.items()))
     steps = CharacterSteps(automaton)
-    for asked in (0, 1):
-        expected = sorted(first.encode() for first, kind in kinds.items() if kind == asked)
+    for chosen in (0, 1):
+        expected = sorted(first.encode() for first, kind in kinds.items() if kind == chosen)
         targets = frozenset(automaton.run(first) for first in expected)
         assert list(steps.characters(0, targets)) == expected
     assert list(steps.characters(0, steps.destinations(0))) == sorted(first.encode() for first in firsts)

@@ -16,7 +16,7 @@ ATOMS = [r"\w", r"\W", r"\s", ".", "k", "İ", "ß", "ΐ", "µ", "[a-z]", "[^K]",
 @pytest.mark.parametrize("atom", ATOMS)
 @pytest.mark.parametrize("flags", [0, re.IGNORECASE, re.IGNORECASE | re.ASCII, re.DOTALL])
 def test_every_character_of_unicode_agrees_with_re(atom: str, flags: int):
-    matched = (found.start() for found in re.compile(atom, flags).finditer(EVERYTHING))
+    matched = (match.start() for match in re.compile(atom, flags).finditer(EVERYTHING))
     assert atom_ranges(atom, flags) == normalise((code, code) for code in matched)
 
 

@@ -86,7 +86,7 @@ def test_size_estimates_hold(pattern: str):
     [".{0,10000}", "((a{100}){100}){100}", "a{30000}", "a{4294967294}", "(((a{4294967294}){4294967294}){4294967294})*b",
      "(.{0,9999}x{0,9999}){9}", "((a|b{500}){900}c)*", "[ab]*a[ab]{14}"],
 )  # fmt: skip
-def test_what_would_be_too_large_is_refused(pattern: str):
+def test_languages_that_would_be_too_large_are_refused(pattern: str):
     with pytest.raises(LimitError) as caught:
         compile_regex(pattern, Limits(automaton_states=20_000))
     assert caught.value.limit == "automaton_states"
@@ -94,7 +94,7 @@ def test_what_would_be_too_large_is_refused(pattern: str):
     assert str(caught.value).endswith("limit of 20,000.")
 
 
-def test_what_only_looks_catastrophic_is_compiled():
+def test_expressions_that_only_look_catastrophic_are_compiled():
     automaton = compile_regex("(a|aa){500}b")
     assert automaton.states == 1002
     assert [automaton.accepts("a" * count + "b") for count in (499, 500, 777, 1000, 1001)] == [

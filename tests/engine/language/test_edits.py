@@ -192,7 +192,7 @@ def test_the_template_of_the_bias_query():
     assert count_strings(two.whole) == 430_275_116
 
 
-def test_what_utf8_cannot_spell_was_never_there():
+def test_surrogates_are_never_written():
     language = compile_language(Query("a|\ud800b", edits=Edits(1, insertions=False, substitutions=False)))
     assert strings_of(language.pattern) == {"", "a"}
     written = compile_language(Query("a", edits=Edits(1, alphabet="[\ud700-\ue100]", deletions=False))).pattern
@@ -201,7 +201,7 @@ def test_what_utf8_cannot_spell_was_never_there():
     assert not written.accepts(b"\xed\xa0\x80")
 
 
-def test_what_is_too_large_is_refused():
+def test_edits_that_make_it_too_large_are_refused():
     with pytest.raises(LimitError, match=r"^The pattern within 2 edits needs .* than the limit of 5,000\.$"):
         compile_language(Query(r"[a-z]{1,12} likes [a-z]{1,12}", edits=Edits(2)), Limits(automaton_states=5000))
     with pytest.raises(LimitError, match=r"^The prefix within 1 edit needs") as caught:

@@ -29,7 +29,7 @@ TEXTS = strings_over("abcé\n", 4)
 
 
 def emitted(language: Language, text: str) -> bool:
-    """Whether a text without prefix is emitted: what is found and not excluded."""
+    """Whether a text without prefix is emitted: matched and not excluded."""
     return language.whole.accepts(text) and not (language.excluded is not None and language.excluded.accepts(text))
 
 
@@ -172,7 +172,7 @@ def test_nothing_to_exclude():
         ("(a?b?){150}", lambda text: len(text) - text.count("ab") <= 150),
     ],
 )
-def test_what_would_be_too_large_is_left_to_emission(excluded: str, is_excluded: Callable[[str], bool]):
+def test_exclusions_that_would_be_too_large_are_left_to_emission(excluded: str, is_excluded: Callable[[str], bool]):
     language = compile_language(Query("([ab]|[ac])*", prefix="x", exclude=Exclude(regex=excluded)))
     assert language.excluded is not None
     assert np.array_equal(language.pattern.transitions, compile_regex("[abc]*").transitions)

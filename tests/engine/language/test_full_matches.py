@@ -20,8 +20,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 @pytest.mark.parametrize("pattern", SUPPORTED)
 def test_agrees_with_fullmatch(pattern):
     tree, oracle, source = parse_regex(pattern), re.compile(pattern), random.Random(ascii(pattern))
-    found = [text for _ in range(5) if (text := matching_string(pattern, source)) is not None]
-    for text in {*STRINGS, *found, *(mutated(text, source) for text in found)}:
+    matching = [text for _ in range(5) if (text := matching_string(pattern, source)) is not None]
+    for text in {*STRINGS, *matching, *(mutated(text, source) for text in matching)}:
         assert fully_matches(tree, text) == (oracle.fullmatch(text) is not None), (pattern, text)
 
 
@@ -29,8 +29,8 @@ def test_agrees_with_fullmatch(pattern):
 @given(pattern=patterns, seed=st.integers(0, 2**32), text=st.text(max_size=6))
 def test_generated_patterns_agree_with_fullmatch(pattern, seed, text):
     tree, oracle, source = parse_regex(pattern), re.compile(pattern), random.Random(seed)
-    found = [string for _ in range(4) if (string := matching_string(pattern, source, most=2)) is not None]
-    for candidate in {text, "", *found, *(mutated(string, source) for string in found)}:
+    matching = [string for _ in range(4) if (string := matching_string(pattern, source, most=2)) is not None]
+    for candidate in {text, "", *matching, *(mutated(string, source) for string in matching)}:
         assert fully_matches(tree, candidate) == (oracle.fullmatch(candidate) is not None), (pattern, candidate)
 
 
@@ -54,7 +54,7 @@ def test_it_never_takes_long(pattern, text, matches):
     assert answer in (None, matches)
 
 
-def test_what_takes_too_many_steps_is_left_open():
+def test_too_many_steps_leave_the_question_open():
     tree = parse_regex("[a-z]+")
     assert fully_matches(tree, "abc", most_steps=3) is None
     assert fully_matches(tree, "abc") is True

@@ -48,7 +48,7 @@ def test_names_of_generated_patterns(pattern):
 @given(st.lists(st.sampled_from(
     ["(?P<a>", "(?P<b>", "(", "(?:", "(?x:", "(?-x:", ")", "#", "\n", "[", "]", "^", "\\", "(?#", "a", "|", "*", "(?x)"]
 ), max_size=12).map("".join))  # fmt: skip
-def test_names_of_whatever_python_takes_for_an_expression(pattern):
+def test_names_of_any_text_that_python_accepts(pattern):
     try:
         expected = tuple(re.compile(pattern).groupindex)
     except re.error:
@@ -63,5 +63,5 @@ def test_time_is_linear_in_the_text(family):
 
 
 @pytest.mark.parametrize("unit", ["(?P<a", "(?#", "[", "[^", "(?i", "(?i-", "(?x)#", "\\"])
-def test_time_is_linear_in_what_never_ends(unit):
+def test_time_is_linear_in_unfinished_texts(unit):
     assert not grows_too_fast(group_names, lambda length: unit * (length // len(unit)))

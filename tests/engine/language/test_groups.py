@@ -103,8 +103,8 @@ def test_generated_patterns_agree_with_re(body: str):
     pattern = re.sub("@", lambda _: f"g{next(numbers)}", f"(?P<@>{body})")
     reader, oracle = GroupReader("", pattern), re.compile(pattern)
     for text in SHORT_TEXTS:
-        found = oracle.fullmatch(text)
-        expected = None if found is None else {name: value or "" for name, value in found.groupdict().items()}
+        match = oracle.fullmatch(text)
+        expected = None if match is None else {name: value or "" for name, value in match.groupdict().items()}
         assert reader.read(text) == expected, (pattern, text)
 
 
@@ -138,7 +138,7 @@ def test_limits_and_errors():
         GroupReader("", "(?P<x>a")
 
 
-def test_what_waits_to_be_tried_is_no_more_than_the_steps(monkeypatch):
+def test_waiting_instructions_are_no_more_than_the_steps(monkeypatch):
     monkeypatch.setattr(groups, "MOST_STEPS", 20_000)
     reader = GroupReader("", f"(?P<x>(?:{'|'.join(['a'] * 5_000)})*)b")
     tracemalloc.start()

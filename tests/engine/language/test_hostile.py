@@ -20,7 +20,7 @@ from tests.engine.language.hostile import FLAT, GROUPS, HOSTILE, NESTED
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 
-#: Four times the length may take so many times as long; what is quadratic takes sixteen times as long.
+#: Four times the length may take so many times as long; quadratic work takes sixteen times as long.
 MOST_GROWTH = 10.0
 #: Less than this is measured too roughly to be compared.
 LEAST_SECONDS = 0.02
@@ -61,7 +61,7 @@ def test_time_grows_as_the_length_does(family: str, reader: str):
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("family", NESTED)
-def test_what_is_nested_takes_little_longer_than_what_is_not(family: str, reader: str):
+def test_nested_expressions_take_little_longer_than_flat_ones(family: str, reader: str):
     assert not takes_longer(READERS[reader], FLAT["groups"](9_999), NESTED[family](9_999))
 
 

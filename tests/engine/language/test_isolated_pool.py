@@ -47,7 +47,7 @@ def test_a_warm_child_is_used_again(pool):
         ask(pool, "refuse")
 
 
-def test_whoever_comes_after_a_killed_job_is_not_kept_waiting_for_its_successor(pool):
+def test_a_call_after_a_killed_job_does_not_wait_for_the_new_child(pool):
     """With one of two children asleep until it is killed, the other answers everything in the meantime."""
     events: list[str] = []
 

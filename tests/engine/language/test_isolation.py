@@ -214,7 +214,7 @@ def test_a_pool_grows_only_when_it_must_and_serves_everybody():
         pool.call({})
 
 
-def test_a_hostile_pattern_holds_up_nobody(compiler):
+def test_a_hostile_pattern_holds_up_no_other_call(compiler):
     events: list[str] = []
     begun = threading.Event()
 
@@ -363,7 +363,7 @@ def test_all_children_of_a_program_can_be_ended_together(tmp_path: Path):
         parent.communicate()
 
 
-def test_limits_hold_where_nobody_names_a_compiler():
+def test_limits_hold_with_the_default_compiler():
     with pytest.raises(LimitError, match="took longer than 1 s"):
         default_compiler()(Query(HOSTILE), Limits(compile_seconds=1.0))
     with pytest.raises(LimitError, match="100 MiB"):

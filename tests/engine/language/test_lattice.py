@@ -15,24 +15,24 @@ def explored(prefix: str, pattern: str, text: str, most: int, editable=(True, Tr
     """The lattice of a text all of whose characters may be written; None where nothing is near."""
     parts = CharacterSteps(compile_regex(prefix)), CharacterSteps(compile_regex(pattern))
     characters = [character.encode() for character in text]
-    found = Lattice(parts, characters, [True] * len(text), editable, EVERY_KIND)
-    return found if found.explore(most) else None
+    lattice = Lattice(parts, characters, [True] * len(text), editable, EVERY_KIND)
+    return lattice if lattice.explore(most) else None
 
 
 def test_the_strings_are_in_byte_order_and_without_repetition():
-    found = explored("(x|xa)", "(a|b|é)?c", "xc", 1)
-    assert (found.distance, list(found.strings(9))) == (0, ["xc"])
-    found = explored("(x|xa)", "(a|b|é)", "x", 1)
-    assert (found.distance, list(found.strings(9))) == (1, ["xa", "xb", "xé"])
+    lattice = explored("(x|xa)", "(a|b|é)?c", "xc", 1)
+    assert (lattice.distance, list(lattice.strings(9))) == (0, ["xc"])
+    lattice = explored("(x|xa)", "(a|b|é)", "x", 1)
+    assert (lattice.distance, list(lattice.strings(9))) == (1, ["xa", "xb", "xé"])
     # "xaa" can be had in two ways, "x" and "xa" being both prefixes.
-    found = explored("(x|xa)", "a{1,2}|b", "xaa!", 1)
-    assert (found.distance, list(found.strings(9))) == (1, ["xaa", "xaaa"])
+    lattice = explored("(x|xa)", "a{1,2}|b", "xaa!", 1)
+    assert (lattice.distance, list(lattice.strings(9))) == (1, ["xaa", "xaaa"])
 
 
 def test_some_strings_of_many():
-    found = explored("", "[^\n]{3}", "a", 2)
-    assert found.distance == 2
-    strings = found.strings(3)
+    lattice = explored("", "[^\n]{3}", "a", 2)
+    assert lattice.distance == 2
+    strings = lattice.strings(3)
     assert [next(strings) for _ in range(3)] == ["\0\0a", "\0\x01a", "\0\x02a"]
 
 

@@ -59,7 +59,7 @@ def applied(nearest: Nearest) -> str:
 def brute_force(prefix: str, pattern: str, text: str, edits: Edits, letters: str) -> dict[str, int]:
     """For each string of the language its distance to `text`, where that is within the edits."""
     rules = rules_of(edits, letters)
-    found: dict[str, int] = {}
+    distances: dict[str, int] = {}
     for first in PARTS[prefix]:
         for second in PARTS[pattern]:
             distance: int | None = None
@@ -70,8 +70,8 @@ def brute_force(prefix: str, pattern: str, text: str, edits: Edits, letters: str
             elif edits.where == "pattern" and text.startswith(first):
                 distance = edits_apart(second, text[len(first) :], edits.distance, rules)
             if distance is not None:
-                found[first + second] = min(distance, found.get(first + second, distance))
-    return found
+                distances[first + second] = min(distance, distances.get(first + second, distance))
+    return distances
 
 
 @settings(max_examples=120)
@@ -91,22 +91,22 @@ def test_agrees_with_brute_force(prefix, pattern, where, distance, kinds, letter
     for _ in range(source.randrange(4)):
         text = source.choice(sorted(one_edit(text, EditRules(True, True, True, LETTERS.__contains__))))
     search = NearestStrings(compiled(prefix), compiled(pattern), edits)
-    found, every = search.find(text), search.all(text)
+    nearest, every = search.find(text), search.all(text)
     expected = brute_force(prefix, pattern, text, edits, letters)
     least = min(expected.values(), default=None)
     assert every == sorted((string for string in expected if expected[string] == least), key=str.encode)
-    if found is None:
+    if nearest is None:
         assert least is None
         return
-    assert found.string == every[0]
-    assert len(found.edits) == least
-    assert applied(found) == text
-    for edit in found.edits:
+    assert nearest.string == every[0]
+    assert len(nearest.edits) == least
+    assert applied(nearest) == text
+    for edit in nearest.edits:
         assert edit.written == "" or edit.written in letters
         assert getattr(edits, f"{edit.operation}s")
         assert where == "both" or edit.part == where
     # Edits of the prefix come first.
-    parts = [edit.part for edit in found.edits]
+    parts = [edit.part for edit in nearest.edits]
     assert parts == sorted(parts, key=["prefix", "pattern"].index)
 
 
@@ -123,20 +123,20 @@ def test_agrees_with_rapidfuzz(pattern: str, seed: int):
     for _ in range(source.randrange(3)):
         text = source.choice(sorted(one_edit(text, EditRules(True, True, True, "ae. é".__contains__), "ae. é")))
     search = nearest_strings("", pattern, distance=2, alphabet="[ -~éü]")
-    found = search.find(text)
-    assert found is not None
-    assert compile_regex(pattern).accepts(found.string)
-    steps = Levenshtein.editops(found.string, text)
+    nearest = search.find(text)
+    assert nearest is not None
+    assert compile_regex(pattern).accepts(nearest.string)
+    steps = Levenshtein.editops(nearest.string, text)
     names = {"insert": "insertion", "delete": "deletion", "replace": "substitution"}
-    assert [(edit.operation, edit.position) for edit in found.edits] == [
+    assert [(edit.operation, edit.position) for edit in nearest.edits] == [
         (names[step.tag], step.dest_pos) for step in steps
     ]
-    assert applied(found) == text
+    assert applied(nearest) == text
     others = search.all(text, most=500)
     assert others is None or all(Levenshtein.distance(other, text) == len(steps) for other in others)
 
 
-def test_an_edit_says_what_and_where():
+def test_an_edit_has_its_operation_and_place():
     search = nearest_strings("The (cat|dog)", " s[aeiou]t", distance=2)
     assert search.find("The dig sat") == Nearest("The dog sat", (Edit("substitution", 5, "o", "i", "prefix"),))
     assert search.find("The cat st") == Nearest("The cat sat", (Edit("deletion", 9, "a", "", "pattern"),))
@@ -150,8 +150,8 @@ def test_an_edit_says_what_and_where():
 
 
 def test_an_empty_prefix_is_not_edited():
-    found = nearest_strings("", "cat", distance=1, where="both").find("xcat")
-    assert found == Nearest("cat", (Edit("insertion", 0, "", "x", "pattern"),))
+    nearest = nearest_strings("", "cat", distance=1, where="both").find("xcat")
+    assert nearest == Nearest("cat", (Edit("insertion", 0, "", "x", "pattern"),))
 
 
 def test_all_the_nearest_strings():

@@ -27,8 +27,8 @@ def automaton_of(pattern: str) -> NondeterministicAutomaton:
 def test_agrees_with_fullmatch(pattern: str):
     automaton, oracle = automaton_of(pattern), re.compile(pattern)
     source = random.Random(pattern)
-    found = [text for _ in range(20) if (text := matching_string(pattern, source)) is not None]
-    for text in {*STRINGS, *found, *(mutated(text, source) for text in found)}:
+    matching = [text for _ in range(20) if (text := matching_string(pattern, source)) is not None]
+    for text in {*STRINGS, *matching, *(mutated(text, source) for text in matching)}:
         if not any("\ud800" <= character <= "\udfff" for character in text):
             assert automaton.accepts(text) == automaton.accepts(text.encode()) == bool(oracle.fullmatch(text)), text
 

@@ -49,7 +49,7 @@ def test_groups_of_the_nearest_string():
     assert edited.read("The woan was trained in math").groups == {"who": "woman", "what": "math"}
 
 
-def test_what_the_nearest_strings_disagree_about_is_none():
+def test_groups_on_which_the_nearest_strings_disagree_are_none():
     edited = reader("(?P<animal>cat|bat) s(?P<vowel>[aiu])t(?P<end>[.!]?)", distance=1)
     assert edited.read("at sit.").groups == {"animal": None, "vowel": "i", "end": "."}
     assert edited.read("cat st!").groups == {"animal": "cat", "vowel": None, "end": "!"}
@@ -97,9 +97,9 @@ def test_agrees_with_brute_force(pattern: str):
         nearest = sorted(string for string in strings if distances[string] == least)
         assert reading.unedited == nearest[0]
         assert len(reading.edits) == least
-        found = [re.fullmatch(pattern, string).groupdict("") for string in nearest]
+        readings = [re.fullmatch(pattern, string).groupdict("") for string in nearest]
         for name in edited.names:
-            values = {groups[name] for groups in found}
+            values = {groups[name] for groups in readings}
             assert reading.groups[name] == (values.pop() if len(values) == 1 else None)
 
     agrees()

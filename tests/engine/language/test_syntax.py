@@ -31,7 +31,7 @@ def every_node(node: Node) -> list[Node]:
 
 
 @pytest.mark.parametrize(("pattern", "position", "word"), REFUSED)
-def test_what_is_not_regular_is_refused_with_its_place(pattern: str, position: int, word: str):
+def test_irregular_expressions_are_refused_with_the_place(pattern: str, position: int, word: str):
     with pytest.raises(RegexError) as caught:
         parse_regex(pattern, part="prefix")
     error = caught.value
@@ -41,7 +41,7 @@ def test_what_is_not_regular_is_refused_with_its_place(pattern: str, position: i
 
 
 @pytest.mark.parametrize("pattern", MALFORMED)
-def test_what_is_malformed_carries_pythons_complaint(pattern: str):
+def test_malformed_expressions_have_pythons_error(pattern: str):
     with pytest.raises(RegexError) as caught:
         parse_regex(pattern)
     error = caught.value
@@ -93,8 +93,8 @@ def test_groups_keep_their_names_and_numbers():
 
 def test_counts_and_laziness():
     tree = parse_regex("a*b+?c?d{2}e{2,}f{,3}g{1,2}?")
-    found = [(node.minimum, node.maximum, node.lazy) for node in every_node(tree) if isinstance(node, Repetition)]
-    assert found == [
+    counts = [(node.minimum, node.maximum, node.lazy) for node in every_node(tree) if isinstance(node, Repetition)]
+    assert counts == [
         (0, None, False), (1, None, True), (0, 1, False), (2, 2, False), (2, None, False), (0, 3, False), (1, 2, True)
     ]  # fmt: skip
 

@@ -12,12 +12,12 @@ codes = st.one_of(st.integers(0, 0x10FFFF), st.sampled_from(EDGES), st.integers(
 
 def inside(data: bytes, low: int, high: int) -> bool:
     shapes = list(byte_sequences(low, high))
-    found = [
+    matching = [
         len(shape) == len(data) and all(a <= byte <= b for byte, (a, b) in zip(data, shape, strict=False))
         for shape in shapes
     ]
-    assert sum(found) <= 1, "sequences overlap"
-    return any(found)
+    assert sum(matching) <= 1, "sequences overlap"
+    return any(matching)
 
 
 @given(first=codes, second=codes, probes=st.lists(codes, max_size=20))

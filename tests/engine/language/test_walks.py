@@ -45,7 +45,7 @@ def fits(drawn: list[str], expected: dict[str, float]) -> bool:
 
 def edge_probabilities(automaton: ByteAutomaton, longest: int) -> dict[str, float]:
     """The probability of each string under equally likely edges, given that it is short enough."""
-    found: dict[str, float] = {}
+    probabilities: dict[str, float] = {}
     level = [(0, b"", 1.0)]
     for _ in range(longest + 1):
         following = []
@@ -53,10 +53,10 @@ def edge_probabilities(automaton: ByteAutomaton, longest: int) -> dict[str, floa
             arcs = [(byte, target) for byte, target in enumerate(automaton.transitions[state]) if target >= 0]
             each = probability / (len(arcs) + automaton.final[state])
             if automaton.final[state]:
-                found[text.decode()] = each
+                probabilities[text.decode()] = each
             following += [(target, text + bytes([byte]), each) for byte, target in arcs]
         level = following
-    return {text: probability / sum(found.values()) for text, probability in found.items()}
+    return {text: probability / sum(probabilities.values()) for text, probability in probabilities.items()}
 
 
 @settings(max_examples=100)

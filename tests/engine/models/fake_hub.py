@@ -17,7 +17,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @dataclass
 class FakeHub:
-    """Its address, what it has (folders by name), and what it was asked: "GET /me/tiny/resolve/.../config.json".
+    """Its address, its folders by name, and its requests: "GET /me/tiny/resolve/.../config.json".
 
     weights_allowed: weights are sent only while it is set. claimed_bytes: what is said of the size of weights where
     that is not the truth; such weights are never sent.
@@ -30,7 +30,7 @@ class FakeHub:
     claimed_bytes: int | None = None
 
     def environment(self, cache: Path) -> dict[str, str]:
-        """What makes a process of this machine take it for the hub, and keep what it fetches in `cache`."""
+        """The environment in which a process takes it for the hub and keeps its files in `cache`."""
         return {"HF_ENDPOINT": self.url, "HF_HUB_OFFLINE": "0", "HF_HUB_CACHE": str(cache), "HF_HUB_DISABLE_XET": "1"}
 
 
@@ -89,7 +89,7 @@ def fake_hub(models: dict[str, Path]) -> Iterator[FakeHub]:
             for header, value in ({"Content-Length": str(len(body))} | headers).items():
                 self.send_header(header, value)
             self.end_headers()
-            with contextlib.suppress(ConnectionError):  # whoever asked may have been ended meanwhile
+            with contextlib.suppress(ConnectionError):  # the client may have ended meanwhile
                 self.wfile.write(body)
 
         def log_message(self, *arguments: object) -> None:

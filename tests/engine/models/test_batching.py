@@ -36,10 +36,10 @@ def rate(seconds: Callable[[int], float], size: int) -> float:
 )
 def test_finds_the_knee_on_the_way_up(overhead: float, per_node: float, width: int, device: str) -> None:
     seconds = machine(overhead, per_node, width)
-    found = grow(BatchSizer(device), seconds)
+    size = grow(BatchSizer(device), seconds)
     # Where doubling gains less than 5 %, all that lies above gains little more; and half the size is worse by 5 %.
-    assert all(rate(seconds, found) * 1.15 > rate(seconds, 1 << power) for power in range(11) if 1 << power <= 64)
-    assert found == 1 or rate(seconds, found // 2) * 1.05 <= max(rate(seconds, found), rate(seconds, found * 2))
+    assert all(rate(seconds, size) * 1.15 > rate(seconds, 1 << power) for power in range(11) if 1 << power <= 64)
+    assert size == 1 or rate(seconds, size // 2) * 1.05 <= max(rate(seconds, size), rate(seconds, size * 2))
 
 
 def test_grows_with_the_frontier_until_it_knows_better() -> None:
@@ -69,7 +69,7 @@ def test_larger_sizes_get_another_chance() -> None:
     assert grow(sizer, machine(0.05, 0.0001, 1), 400) == 64
 
 
-def test_forwards_larger_than_asked_count_towards_another_chance() -> None:
+def test_oversized_forwards_count_towards_another_chance() -> None:
     sizer = BatchSizer("cpu")
     assert grow(sizer, machine(0.0, 0.01, 8)) == 8
     quicker = machine(0.05, 0.0001, 1)

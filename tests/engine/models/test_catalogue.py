@@ -26,7 +26,7 @@ def test_three_kinds_of_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["", "a/b/c", "../x/y z", "name with spaces", "a/..", "-x", "x\n", "http://x/y", "a..b/c"]
 )
-def test_what_is_no_name_is_refused_or_a_folder(name: str) -> None:
+def test_bad_names_are_refused_or_folders(name: str) -> None:
     if name.startswith("../"):
         assert resolve(name).kind is Kind.FOLDER
         return
@@ -82,7 +82,7 @@ def test_allowed_folders_and_names_are_offered(allow: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.parametrize(
     "name", ["word " * 2000, "/" + "a" * 5000, "~nobody-of-this-name/m", "a\0b", "/a\0b", "\ud800"]
 )
-def test_what_no_file_system_takes_is_a_sentence(name):
+def test_names_that_no_file_system_takes_are_a_sentence(name):
     assert not is_allowed(name)
     with pytest.raises(ModelError):
         check_allowed(name)

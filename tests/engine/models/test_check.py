@@ -47,8 +47,8 @@ def test_the_others_are_recomputed_and_say_why(name: str, dtype: torch.dtype) ->
 def test_the_chosen_way_is_right(name: str) -> None:
     scorer = chosen_scorer(name, torch.float32)
     nodes = grow(scorer.tree, STEPS)
-    found = torch.cat([scorer.log_probs(nodes[start : start + 13]) for start in range(0, len(nodes), 13)])
-    difference = (found - oracle(name, scorer, nodes, BEGIN, torch.float32)).abs().max()
+    scores = torch.cat([scorer.log_probs(nodes[start : start + 13]) for start in range(0, len(nodes), 13)])
+    difference = (scores - oracle(name, scorer, nodes, BEGIN, torch.float32)).abs().max()
     assert float(difference) < 1e-3
 
 

@@ -111,7 +111,7 @@ def test_a_conversion_of_an_older_version_is_replaced(monkeypatch: pytest.Monkey
     assert [file.name for file in embedded.folder().iterdir()] == ["conversion.json"]
 
 
-def test_what_a_killed_conversion_left_behind_is_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_remains_of_a_killed_conversion_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
     monkeypatch.setattr(embedded, "gguf_file", lambda: tmp_path / "source.gguf")
     monkeypatch.setattr(embedded, "_write_tokenizer", lambda source, target: None)
@@ -134,7 +134,7 @@ def model() -> LanguageModel:
 
 
 @pytest.mark.model
-def test_the_tokenizer_knows_what_is_known_of_it() -> None:
+def test_the_tokenizer_has_the_known_properties() -> None:
     tokenizer = load_tokenizer("smollm2-135m")
     assert tokenizer.size == 49_152
     assert [tokenizer.token_text(token) for token in (0, 1, 2)] == ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -189,8 +189,8 @@ def test_scores_equal_a_direct_computation(model: LanguageModel) -> None:
     nodes = [0, *grow(scorer.tree, [(0, token) for token in token_ids])]
     with torch.inference_mode():
         expected = torch.log_softmax(model.network(torch.tensor([[0, *token_ids]])).logits[0].float(), dim=-1)
-    found = torch.cat([scorer.log_probs(nodes[start : start + 4]) for start in range(0, len(nodes), 4)])
-    assert float((found - expected).abs().max()) < 1e-3
+    scores = torch.cat([scorer.log_probs(nodes[start : start + 4]) for start in range(0, len(nodes), 4)])
+    assert float((scores - expected).abs().max()) < 1e-3
     assert model.tokenizer.decode([int(expected[-2].argmax())]) == "2"
 
 

@@ -1,4 +1,4 @@
-"""Fetching from a hub on this machine: how much is told and refused, and what is found without asking."""
+"""Fetching from a hub on this machine: reported sizes, refusals, and local files without a request."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ def hub(tiny_model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     close_session()
 
 
-def test_what_is_not_here_is_not_asked_for(hub: FakeHub) -> None:
+def test_a_missing_tokenizer_is_not_fetched_for_a_page(hub: FakeHub) -> None:
     with pytest.raises(NotFetchedError, match=r"tokenizer of 'me/tiny' is not on this server yet; a run .* fetches"):
         load_tokenizer(NAME, fetch=False)
     assert hub.requests == []
     assert isinstance(NotFetchedError(""), ModelError)
 
 
-def test_how_much_is_fetched_is_told_before_it_is(hub: FakeHub, tiny_model_folder: Path) -> None:
+def test_the_size_is_reported_before_the_download(hub: FakeHub, tiny_model_folder: Path) -> None:
     size = sum(file.stat().st_size for file in tiny_model_folder.iterdir())
-    told: list[tuple[str, list[str]]] = []
-    model = load_model(NAME, device="cpu", progress=lambda stage, fraction: told.append((stage, hub.requests[:])))
-    sentence, asked_before = told[1]
+    reports: list[tuple[str, list[str]]] = []
+    model = load_model(NAME, device="cpu", progress=lambda stage, fraction: reports.append((stage, hub.requests[:])))
+    sentence, requests_before = reports[1]
     assert sentence == f"Fetching {size / 1e6:,.1f} MB from the hub"
-    assert not any(request.startswith("GET /me/tiny/resolve") for request in asked_before)
+    assert not any(request.startswith("GET /me/tiny/resolve") for request in requests_before)
     assert model.tokenizer.encode("cat") == load_tokenizer(str(tiny_model_folder)).encode("cat")
 
-    # What was fetched is here, for whoever only looks, and is not fetched again.
+    # Fetched files are there for `fetch=False` too, and are not fetched again.
     hub.requests.clear()
     assert load_tokenizer(NAME, fetch=False).encode("cat") == model.tokenizer.encode("cat")
     assert hub.requests == []
-    told.clear()
-    load_model(NAME, device="cpu", progress=lambda stage, fraction: told.append((stage, [])))
-    assert not any("Fetching" in stage for stage, _ in told)
+    reports.clear()
+    load_model(NAME, device="cpu", progress=lambda stage, fraction: reports.append((stage, [])))
+    assert not any("Fetching" in stage for stage, _ in reports)
     assert not any("resolve" in request for request in hub.requests)
 
 
@@ -66,7 +66,7 @@ def test_a_tokenizer_is_fetched_without_the_weights(hub: FakeHub) -> None:
 
 
 @pytest.mark.parametrize("load", [load_model, load_encoder_decoder])
-def test_what_the_disk_has_no_room_for_is_refused(hub: FakeHub, tmp_path: Path, load) -> None:
+def test_a_model_too_large_for_the_disk_is_refused(hub: FakeHub, tmp_path: Path, load) -> None:
     hub.claimed_bytes = 145_000_000_000_000
     with pytest.raises(ModelError, match=r"'me/tiny' needs 145,000\.0 GB from the hub, .* has room for [\d,.]+ .B\.$"):
         load(NAME, device="cpu")
@@ -88,9 +88,7 @@ def test_a_model_that_is_fetched_only_in_part_is_not_here(hub: FakeHub) -> None:
     assert hub_module.here(NAME, weights=False) is None
 
 
-def test_what_another_program_fetched_is_here_where_it_suffices(
-    hub: FakeHub, tiny_model_folder: Path, tmp_path: Path
-) -> None:
+def test_files_of_another_program_count_if_they_suffice(hub: FakeHub, tiny_model_folder: Path, tmp_path: Path) -> None:
     snapshot = tmp_path / "cache" / "models--me--tiny" / "snapshots" / COMMIT
     shutil.copytree(tiny_model_folder, snapshot)
     (tmp_path / "cache" / "models--me--tiny" / "refs").mkdir()
@@ -111,7 +109,7 @@ def test_names_that_the_hub_does_not_have(hub: FakeHub, name: str) -> None:
         load_tokenizer(name, fetch=False)
 
 
-def test_without_a_hub_what_is_here_has_to_do(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_hub_local_files_have_to_do(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     load_tokenizer(NAME)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     assert load_tokenizer(NAME).begin_of_text == 0

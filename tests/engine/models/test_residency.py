@@ -11,34 +11,34 @@ LIMIT = 12
 
 
 class Slots(RuleBasedStateMachine):
-    """A model of the table: when each resident node was last wanted."""
+    """A model of the table: when each resident node was last needed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.residency = Residency(LIMIT)
-        self.last_wanted: dict[int, int] = {}
+        self.last_needed: dict[int, int] = {}
         self.slots: dict[int, int] = {}
         self.clock = 0
 
-    @rule(wanted=st.sets(st.integers(0, 3000), min_size=1, max_size=LIMIT))
-    def place(self, wanted: set[int]) -> None:
+    @rule(needed=st.sets(st.integers(0, 3000), min_size=1, max_size=LIMIT))
+    def place(self, needed: set[int]) -> None:
         self.clock += 1
-        nodes = np.array(sorted(wanted), np.int64)
+        nodes = np.array(sorted(needed), np.int64)
         new = nodes[self.residency.slots(nodes) == ABSENT]
-        assert set(new.tolist()) == wanted - set(self.slots)
+        assert set(new.tolist()) == needed - set(self.slots)
         given_slots = self.residency.place(nodes, new)
         lost = {node for node in self.slots if self.residency.slots(np.array([node]))[0] == ABSENT}
-        assert not lost & wanted
+        assert not lost & needed
         assert len(lost) == max(0, len(self.slots) + len(new) - LIMIT)
-        kept = set(self.slots) - wanted - lost
-        # Nothing that was evicted had been wanted later than anything that was kept.
-        assert max((self.last_wanted[node] for node in lost), default=0) <= min(
-            (self.last_wanted[node] for node in kept), default=self.clock
+        kept = set(self.slots) - needed - lost
+        # No evicted node was needed later than a kept one.
+        assert max((self.last_needed[node] for node in lost), default=0) <= min(
+            (self.last_needed[node] for node in kept), default=self.clock
         )
         for node in lost:
             del self.slots[node]
         self.slots.update(zip(new.tolist(), given_slots.tolist(), strict=True))
-        self.last_wanted.update(dict.fromkeys(wanted, self.clock))
+        self.last_needed.update(dict.fromkeys(needed, self.clock))
 
     @rule(nodes=st.lists(st.integers(0, 3000), max_size=5, unique=True))
     def drop(self, nodes: list[int]) -> None:

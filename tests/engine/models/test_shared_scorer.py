@@ -31,12 +31,12 @@ def test_each_view_scores_like_a_model_of_its_own(trees, data):
     released = False
     for _ in range(3):
         number = data.draw(st.integers(0, len(views) - 1))
-        asked = data.draw(st.lists(st.sampled_from(grown[number]), min_size=1, max_size=5))
-        found = views[number].log_probs(asked)
-        difference = (found - oracle("llama", views[number], asked, BEGIN, torch.float32)).abs().max()
+        chosen = data.draw(st.lists(st.sampled_from(grown[number]), min_size=1, max_size=5))
+        scores = views[number].log_probs(chosen)
+        difference = (scores - oracle("llama", views[number], chosen, BEGIN, torch.float32)).abs().max()
         assert float(difference) <= 1e-4
         if data.draw(st.booleans()):
-            views[number].release(asked)
+            views[number].release(chosen)
             released = True
     for view in views:
         view.close()

@@ -42,14 +42,14 @@ def scorer(
 
 
 def assert_right(
-    found: torch.Tensor,
+    scores: torch.Tensor,
     name: str,
     subject: TreeScorer,
     nodes: list[int],
     begin: int | None,
     dtype: torch.dtype = torch.float32,
 ) -> None:
-    difference = (found - oracle(name, subject, nodes, begin, dtype)).abs().max()
+    difference = (scores - oracle(name, subject, nodes, begin, dtype)).abs().max()
     assert float(difference) <= TOLERANCE[dtype]
 
 
@@ -63,8 +63,8 @@ def test_every_node_of_random_trees_in_random_calls(
     subject = scorer(name, begin=begin)
     nodes = grow(subject.tree, steps)
     for _ in range(3):
-        asked = data.draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=12))
-        assert_right(subject.log_probs(asked), name, subject, asked, begin)
+        chosen = data.draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=12))
+        assert_right(subject.log_probs(chosen), name, subject, chosen, begin)
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -72,8 +72,8 @@ def test_bfloat16(name: str) -> None:
     subject = scorer(name, dtype=torch.bfloat16)
     nodes = grow(subject.tree, [(number % 4, number * 7 % VOCABULARY) for number in range(40)])
     for start in range(0, 40, 10):
-        asked = nodes[start : start + 10]
-        assert_right(subject.log_probs(asked), name, subject, asked, BEGIN, torch.bfloat16)
+        chosen = nodes[start : start + 10]
+        assert_right(subject.log_probs(chosen), name, subject, chosen, BEGIN, torch.bfloat16)
 
 
 @settings(max_examples=15, deadline=None)
@@ -93,8 +93,8 @@ def test_a_small_pool_evicts_and_stays_right(steps: list[tuple[int, int]], spare
     longest = int(probe.tree.depths.max()) + 1
     subject = scorer(slots=longest + spare)
     nodes = grow(subject.tree, steps)
-    for asked in (nodes[::2], nodes[1::2] or nodes, nodes):
-        assert_right(subject.log_probs(asked), "llama", subject, asked, BEGIN)
+    for chosen in (nodes[::2], nodes[1::2] or nodes, nodes):
+        assert_right(subject.log_probs(chosen), "llama", subject, chosen, BEGIN)
     assert subject.resident_tokens <= longest + spare
 
 
@@ -203,7 +203,7 @@ def test_a_forward_that_fails_leaves_nothing_half_computed(monkeypatch: pytest.M
     assert_right(subject.log_probs([child]), "llama", subject, [child], BEGIN)
 
 
-def test_growing_the_pool_keeps_what_is_in_it() -> None:
+def test_growing_the_pool_keeps_its_contents() -> None:
     subject = scorer()
     stems = grow(subject.tree, [(20, token % VOCABULARY) for token in range(200)])
     subject.log_probs(stems)

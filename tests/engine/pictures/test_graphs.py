@@ -1,4 +1,4 @@
-"""Drawn graphs against the automata they are drawn from: the same language, and the truth about what is missing."""
+"""Drawn graphs against their automata: the same language, and right numbers for the parts left out."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def drawn_strings(graph: Graph, longest: int) -> set[str]:
     """Every string of at most so many characters that the drawn arcs spell, reading the labels as `re` would."""
     arcs = [(arc.source, arc.target, label_expression(arc.label)) for arc in graph.arcs]
     alphabet = [probe for probe in {*PROBES, *"abcdogtsxy"} if probe]
-    found: set[str] = set()
+    accepted: set[str] = set()
     reached = {(graph.start, "")}
     for _ in range(longest + 1):
-        found |= {text for state, text in reached if state in graph.finals}
+        accepted |= {text for state, text in reached if state in graph.finals}
         reached = {
             (target, text + character)
             for state, text in reached
@@ -52,7 +52,7 @@ def drawn_strings(graph: Graph, longest: int) -> set[str]:
             for character in alphabet
             if expression.fullmatch(character)
         }
-    return found
+    return accepted
 
 
 def label_expression(label: str) -> re.Pattern[str]:
@@ -104,26 +104,26 @@ def test_a_literal_is_a_chain_of_its_characters(text, prefix):
 
 def spelled(graph: Graph) -> set[tuple[str, ...]]:
     """Every sequence of token labels of a finite drawn graph."""
-    found: set[tuple[str, ...]] = set()
+    accepted: set[tuple[str, ...]] = set()
     reached: list[tuple[int, tuple[str, ...]]] = [(graph.start, ())]
     for state, labels in reached:
         if state in graph.finals:
-            found.add(labels)
+            accepted.add(labels)
         reached += [
             (arc.target, (*labels, label))
             for arc in graph.arcs
             if arc.source == state
             for label in arc.label.split(", ")
         ]
-    return found
+    return accepted
 
 
 def walked(automaton: TokenAutomaton, state: int | None = None, tokens: tuple[int, ...] = ()) -> set[tuple[int, ...]]:
     state = automaton.start if state is None else state
-    found = {tokens} if automaton.is_final(state) else set()
+    accepted = {tokens} if automaton.is_final(state) else set()
     for token in automaton.arcs(state).tokens.tolist():
-        found |= walked(automaton, automaton.step(state, token), (*tokens, token))
-    return found
+        accepted |= walked(automaton, automaton.step(state, token), (*tokens, token))
+    return accepted
 
 
 @pytest.mark.parametrize("encoding", list(Encoding))
@@ -166,7 +166,7 @@ class Wide(TokenAutomaton):
 
 
 @pytest.mark.parametrize(("width", "depth"), [(3, 2), (5, 4), (50, 3), (5000, 2)])
-def test_what_is_not_drawn_is_counted(byte_tokenizer, width, depth):
+def test_states_left_out_are_counted(byte_tokenizer, width, depth):
     graph = token_graph(Wide(width, depth), byte_tokenizer_of_size(byte_tokenizer, width), max_states=20)
     assert graph.shown_states <= 20 * 6 + 20
     leaving: dict[int, int] = {}

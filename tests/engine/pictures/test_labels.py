@@ -1,4 +1,4 @@
-"""Labels read back by `re`, which is who taught their readers to read them."""
+"""Labels read back by `re`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ characters = st.characters(exclude_categories=["Cs"])
 
 @given(st.sets(characters, min_size=1, max_size=8), st.booleans())
 @example({"["}, False)
-def test_a_class_means_to_re_what_it_stands_for(members, negated):
+def test_a_class_label_is_an_expression_of_its_characters(members, negated):
     ranges = normalise((ord(member), ord(member)) for member in members)
     label = characters_label(without_surrogates(complement(ranges) if negated else ranges))
     if not label.startswith("[") or label == "[":  # a character by itself is its own label
@@ -74,7 +74,7 @@ def test_a_class_means_to_re_what_it_stands_for(members, negated):
 
 
 @given(st.text())
-def test_visible_text_is_printable_and_keeps_what_was(text):
+def test_visible_text_is_printable_and_keeps_printable_characters(text):
     shown = visible(text)
     assert not any(character.isspace() for character in shown)
     assert all(character.isprintable() for character in shown.replace("◌", ""))

@@ -1,4 +1,4 @@
-"""A study that counts: each unit counts to its number, slowly where it is told to."""
+"""A study that counts: each unit counts to its number, slowly with a `pause`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model, a search and an inspection that cost nothing and can be told what to do by the words of their query.
+"""A model, a search and an inspection that cost nothing; the words of their query say what to do.
 
 The pattern of a query is a script of words: "7" finds seven matches and is done; "forever" finds one match a poll and
 never ends; "quiet" finds none and never ends; "draw" is silent for a few polls and then gives its whole sample at once;
@@ -56,7 +56,7 @@ class FakeSearch:
     def __init__(self, script: str, stop: Callable[[], bool]) -> None:
         self._script = script
         self._stop = stop
-        self._found = 0
+        self._matches = 0
         self._polls = 0
         self.ended = ""
 
@@ -66,7 +66,7 @@ class FakeSearch:
 
     @property
     def progress(self) -> Progress:
-        return Progress(matches=self._found, ended=self.ended)
+        return Progress(matches=self._matches, ended=self.ended)
 
     def poll(self, seconds: float) -> Sequence[Match]:
         if self._stop():
@@ -82,20 +82,20 @@ class FakeSearch:
             time.sleep(0.02)
             if self._script == "quiet":
                 return []
-            self._found += 1
-            return [match(self._found)]
+            self._matches += 1
+            return [match(self._matches)]
         if self._script == "draw":
             self._polls += 1
             if self._polls < 5:
                 return []
-            self._found, self.ended = 3, "drawn"
+            self._matches, self.ended = 3, "drawn"
             return [dataclasses.replace(match(number), count=10 * number, weight=0.5) for number in (1, 2, 3)]
         if self._script == "settle":
-            self._found, self.ended = 3, "tolerance"
+            self._matches, self.ended = 3, "tolerance"
             return [match(number) for number in (1, 2, 3)]
-        self._found = int(self._script)
+        self._matches = int(self._script)
         self.ended = "exhausted"
-        return [match(number) for number in range(1, self._found + 1)]
+        return [match(number) for number in range(1, self._matches + 1)]
 
 
 class FakeServices:

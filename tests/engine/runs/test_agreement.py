@@ -59,7 +59,7 @@ def test_a_sample_is_ranked_by_share():
     assert [(one.text, one.ranks) for one in side_by_side([rows], [False])] == [("a", (1,)), ("b", (2,))]
 
 
-def test_what_follows_one_prefix_is_compared_and_several_are_kept():
+def test_texts_after_one_prefix_are_compared_and_several_prefixes_are_kept():
     first = [match_row(" July", "Washington", number=1)]
     second = [match_row(" July", "Lincoln", number=1), match_row(" May", "Lincoln", number=2)]
     strings = side_by_side(comparable([first, second]), [False, False])

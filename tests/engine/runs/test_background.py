@@ -13,14 +13,14 @@ def never() -> bool:
     return False
 
 
-def test_the_result_comes_to_whoever_waits():
+def test_the_waiting_thread_gets_the_result():
     work = Background(lambda: 7)
     assert work.wait(never) == 7
     assert work.is_finished
     assert work.wait(never) == 7
 
 
-def test_the_error_comes_to_whoever_waits():
+def test_the_waiting_thread_gets_the_error():
     def fail() -> int:
         raise KeyError("no")
 

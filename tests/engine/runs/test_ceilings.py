@@ -1,4 +1,4 @@
-"""No way into the store leads past the ceilings, and what is below them stays as it is."""
+"""No way into the store leads past the ceilings, and values below them stay as they are."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_every_limit_becomes_its_ceiling():
     st.sampled_from([ShortestPath(), Sampling(10), Sampling(10**12), Distribution()]),
 )
 def test_a_search_is_clamped_once_and_never_widened(limits, traversal):
-    asked = SearchSpecification("tiny", Query("a"), traversal, limits)
-    clamped = within_ceilings(asked)
+    given = SearchSpecification("tiny", Query("a"), traversal, limits)
+    clamped = within_ceilings(given)
     assert within_ceilings(clamped) == clamped
     for item in dataclasses.fields(Limits):
         before, after = getattr(limits, item.name), getattr(clamped.limits, item.name)
@@ -89,7 +89,7 @@ def written_by_another_program(store):
     return run_id
 
 
-def test_what_is_queued_imported_or_repeated_is_kept_within_the_ceilings(store):
+def test_queued_imported_and_repeated_runs_are_kept_within_the_ceilings(store):
     queued = store.submit(RUN)
     file = imported(store)
     for run_id in (queued, file, store.repeat(file), store.repeat(written_by_another_program(store))):
@@ -97,7 +97,7 @@ def test_what_is_queued_imported_or_repeated_is_kept_within_the_ceilings(store):
         assert limits == CEILINGS, run_id
 
 
-def test_a_worker_clamps_what_it_finds_in_the_store(store):
+def test_a_worker_clamps_runs_in_the_store(store):
     begun: list[SearchSpecification] = []
 
     class Services(FakeServices):

@@ -1,4 +1,4 @@
-"""What differs in the questions, against a walk written another way, and in the circumstances."""
+"""Differences of settings, against a walk written another way, and of circumstances."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def _same(first, second):
     return one.keys() == other.keys() and all(repr(one[path]) == repr(other[path]) for path in one)
 
 
-def test_what_one_run_has_alone_differs():
+def test_a_setting_of_one_run_alone_differs():
     searches = [
         SearchSpecification("m", Query("a", decoding=Decoding(top_k=4))),
         SearchSpecification("m", Query("b", decoding=Decoding(top_k=4)), Sampling(5, seed=1)),
     ]
-    found = {one.path: one.values for one in settings_of([search.to_json() for search in searches]) if one.differs}
-    assert found["query.pattern"] == ("a", "b")
-    assert found["traversal.seed"] == (ABSENT, 1)
-    assert "query.decoding.top_k" not in found
+    changed = {one.path: one.values for one in settings_of([search.to_json() for search in searches]) if one.differs}
+    assert changed["query.pattern"] == ("a", "b")
+    assert changed["traversal.seed"] == (ABSENT, 1)
+    assert "query.decoding.top_k" not in changed
 
 
 def test_lists_of_objects_are_laid_flat():
@@ -81,9 +81,9 @@ def test_circumstances():
     other = dataclasses.replace(
         done, model_fingerprint="g", versions={"torch": "1", "relens": "1"}, status="stopped", origin={"id": "x"}
     )
-    found = circumstances([done, other, dataclasses.replace(done, model="n", model_fingerprint="h")])
-    assert (found.models, found.fingerprints, found.versions) == (False, False, ("torch",))
-    assert (found.unfinished, found.imported) == ((1,), (1,))
+    changed = circumstances([done, other, dataclasses.replace(done, model="n", model_fingerprint="h")])
+    assert (changed.models, changed.fingerprints, changed.versions) == (False, False, ("torch",))
+    assert (changed.unfinished, changed.imported) == ((1,), (1,))
     # Another model has another fingerprint; that says nothing.
     assert circumstances([done, dataclasses.replace(done, model="n", model_fingerprint="h")]).fingerprints
     assert circumstances([done, dataclasses.replace(done, model_fingerprint=None)]).fingerprints

@@ -14,7 +14,7 @@ from engine.runs.versions import versions
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_memory_is_what_the_kernel_says():
+def test_the_memory_is_that_of_the_kernel():
     figures = DeviceMeter().read("cpu")
     resident = int(re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
     assert figures["memory_bytes"] == pytest.approx(resident, rel=0.1)
@@ -22,7 +22,7 @@ def test_the_memory_is_what_the_kernel_says():
     assert figures["cpu_percent"] >= 0.0
 
 
-def test_a_device_that_tells_nothing_has_fewer_figures():
+def test_a_device_without_a_driver_has_fewer_figures():
     figures = DeviceMeter().read("cuda:99")
     assert figures["name"] == "cuda:99"
     assert "gpu_percent" not in figures

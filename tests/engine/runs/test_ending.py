@@ -16,33 +16,33 @@ def short(monkeypatch):
     monkeypatch.setattr(ending_module, "GRACE_SECONDS", 0.3)
 
 
-def test_one_that_ends_by_itself_is_not_ended_by_force():
-    due, asked, forced = threading.Event(), threading.Event(), threading.Event()
-    ending = Ending(due.is_set, asked.set, forced.set)
+def test_an_orderly_end_is_not_forced():
+    due, requested, forced = threading.Event(), threading.Event(), threading.Event()
+    ending = Ending(due.is_set, requested.set, forced.set)
     ending.start()
     due.set()
-    assert asked.wait(10)
+    assert requested.wait(10)
     ending.close()
     ending.join(10)
     assert not ending.is_alive()
     assert not forced.is_set()
 
 
-def test_one_that_does_not_end_is_ended_by_force():
-    asked, forced = threading.Event(), threading.Event()
-    ending = Ending(lambda: False, asked.set, forced.set)
+def test_a_process_that_does_not_end_is_forced():
+    requested, forced = threading.Event(), threading.Event()
+    ending = Ending(lambda: False, requested.set, forced.set)
     ending.start()
     ending.begin()
-    assert asked.is_set()
+    assert requested.is_set()
     assert forced.wait(10)
     ending.join(10)
 
 
 def test_nothing_happens_before_it_is_due():
-    asked, forced = threading.Event(), threading.Event()
-    ending = Ending(lambda: False, asked.set, forced.set)
+    requested, forced = threading.Event(), threading.Event()
+    ending = Ending(lambda: False, requested.set, forced.set)
     ending.start()
     ending.close()
     ending.join(10)
-    assert not asked.is_set()
+    assert not requested.is_set()
     assert not forced.is_set()

@@ -101,7 +101,7 @@ def test_csv_numbers_are_exact_and_not_taken_for_text():
     assert (cells["token_ids"], cells["is_canonical"]) == ("3 4", "true")
 
 
-def test_csv_has_a_column_a_group_and_says_what_was_edited():
+def test_csv_has_a_column_a_group_and_the_edits():
     edited = replace(
         match(1),
         text="The dig",
@@ -138,7 +138,7 @@ def test_an_edit_in_words_is_no_formula_and_one_line(edit, removed, written):
     assert len(text.splitlines()) == 1
 
 
-def test_parquet_has_the_same_types_whatever_the_rows_are():
+def test_parquet_has_the_same_types_for_all_rows():
     plain = match(1).to_json()
     edited = replace(match(2), edits=(Edit("deletion", 0, "x", "", "prefix"),), unedited="x", weight=1).to_json()
     schemas = [
@@ -156,7 +156,7 @@ def test_parquet_has_the_same_types_whatever_the_rows_are():
 @given(st.lists(matches(), min_size=1, max_size=4))
 def test_parquet_keeps_numbers_and_lists(rows):
     frame = pandas.read_parquet(io.BytesIO(export_rows(numbered(rows), "parquet")))
-    assert [[dict(edit) for edit in found] for found in frame["edits"]] == [row["edits"] for row in rows]
+    assert [[dict(edit) for edit in edits] for edits in frame["edits"]] == [row["edits"] for row in rows]
     table = parquet.read_table(io.BytesIO(export_rows(numbered(rows), "parquet")))
     for name in ("who", "what"):
         values = [row["groups"].get(name) for row in rows]
@@ -190,7 +190,7 @@ def test_no_rows_make_a_file(format):
     assert isinstance(export_rows([], format), bytes)
 
 
-def test_what_utf8_cannot_hold_does_not_stop_an_export():
+def test_characters_that_utf8_cannot_hold_do_not_stop_an_export():
     rows = [{"number": 1, "text": "a\ud800b", "log_prob": -math.inf}]
     assert json.loads(export_rows(rows, "json")) == rows
     assert read_csv(export_rows(rows, "csv"))[0]["text"] == "a?b"

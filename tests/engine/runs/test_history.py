@@ -23,11 +23,11 @@ def ids(runs):
     return [run.id for run in runs]
 
 
-def test_runs_are_found_by_the_words_of_what_was_asked(store):
+def test_runs_are_found_by_the_words_of_their_query(store):
     dates = store.submit(SearchSpecification("gpt2", Query(r" (January|July) \d{1,2}", prefix="Washington was born")))
     coffee = store.submit(SearchSpecification("fake", Query("CAFÉ 100%_!")))
     bias = store.submit(StudySpecification("fake", BiasStudy(outcomes=("art", "medicine"))))
-    for text, found in (
+    for text, expected in (
         ("", [bias, coffee, dates]),
         ("washington july", [dates]),
         (r"\d{1,2}", [dates]),
@@ -37,12 +37,12 @@ def test_runs_are_found_by_the_words_of_what_was_asked(store):
         ("medicine", [bias]),
         ("GPT2", [dates]),
         ("washington café", []),
-        ("pattern", []),  # the name of a field, not what was asked
+        ("pattern", []),  # the name of a field, not its value
         ("\0", [bias, coffee, dates]),
         ("\ud800", []),
     ):
-        assert ids(store.find(text)) == found, text
-        assert store.count(text) == len(found)
+        assert ids(store.find(text)) == expected, text
+        assert store.count(text) == len(expected)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -50,16 +50,16 @@ def test_runs_are_found_by_the_words_of_what_was_asked(store):
     st.lists(st.text("aAbé%_!\\'\" ", min_size=1, max_size=6), min_size=1, max_size=5),
     st.text("aAbé%_!\\'\" ", max_size=4),
 )
-def test_a_word_is_found_where_python_finds_it(store, texts, wanted):
+def test_a_word_is_found_where_python_finds_it(store, texts, searched):
     for run in store.find():
         store.delete(run.id)
     runs = [(store.submit(SearchSpecification("m", Query(text))), text) for text in texts]
     words_of_every_run = ["m", "all", "canonical", "token", "[ -~]", "both", "shortest_path", "joint"]
 
     def has(text):
-        return all(word in "\n".join([*words_of_every_run, text]).casefold() for word in wanted.casefold().split())
+        return all(word in "\n".join([*words_of_every_run, text]).casefold() for word in searched.casefold().split())
 
-    assert ids(store.find(wanted)) == [run for run, text in reversed(runs) if has(text)]
+    assert ids(store.find(searched)) == [run for run, text in reversed(runs) if has(text)]
 
 
 def test_filters_order_and_pages(store):
@@ -81,25 +81,25 @@ def test_filters_order_and_pages(store):
     assert store.count(pinned=True) == 0
 
 
-def test_a_list_has_the_same_runs_in_the_same_order_without_what_they_asked(store):
+def test_a_list_has_the_same_runs_in_the_same_order_without_specifications(store):
     for place in range(5):
         run_id = store.submit(SearchSpecification(f"model{place % 2}", Query("cats")))
     store.pin(run_id)
     store.rename(run_id, "Mine")
     store.claim("w")
-    for wanted in (
+    for filters in (
         {},
         {"text": "cats mine"},
         {"models": ("model0",)},
         {"statuses": ("running",)},
         {"limit": 2, "offset": 1},
     ):
-        listed = store.listed(**wanted)
+        listed = store.listed(**filters)
         assert [dataclasses.asdict(run) for run in listed] == [
             {name: value for name, value in dataclasses.asdict(run).items() if name in COLUMNS}
-            for run in store.find(**wanted)
+            for run in store.find(**filters)
         ]
-        assert [run.is_live for run in listed] == [run.is_live for run in store.find(**wanted)]
+        assert [run.is_live for run in listed] == [run.is_live for run in store.find(**filters)]
     assert "specification" not in COLUMNS
     assert store.specification(run_id) == store.get(run_id).specification
     assert store.specification("nothing") is None
@@ -171,7 +171,7 @@ def test_a_live_run_that_is_deleted_is_stopped(store, running):
     assert (store.get(run_id).status, store.rows(run_id)) == ("stopped", [])
 
 
-def test_what_was_deleted_long_ago_is_removed_for_good(store, monkeypatch):
+def test_runs_deleted_long_ago_are_removed_for_good(store, monkeypatch):
     old, new = store.submit(specification("a")), store.submit(specification("b"))
     store.delete(old)
     assert store.purge() == 0

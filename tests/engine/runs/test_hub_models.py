@@ -1,4 +1,4 @@
-"""A model that is on a hub only: what is asked of the hub before there is a run (nothing), and by a run."""
+"""A model that is on a hub only: no request before a run, and the requests of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def previewer(hub: FakeHub) -> Iterator[Previewer]:
     previewer.close()
 
 
-def test_whoever_only_looks_asks_nothing_of_the_hub(hub: FakeHub, previewer: Previewer) -> None:
+def test_a_preview_sends_nothing_to_the_hub(hub: FakeHub, previewer: Previewer) -> None:
     preview = previewer.preview(Query(" (cat|dog)s?", prefix="The"), NAME)
     assert preview.token_graph is None
     assert (preview.strings, len(preview.examples), preview.language_states) == (

@@ -32,7 +32,7 @@ def test_a_run_comes_from_a_file_into_the_store_and_no_process_stays(store, file
 
 
 @pytest.mark.parametrize("data", [b"", b"no file of a run", gzip.compress(b"{}\n", mtime=0)])
-def test_what_is_no_run_is_refused_with_its_sentence(store, data):
+def test_another_file_is_refused_with_its_sentence(store, data):
     with pytest.raises(QueryError, match="no file of a run"):
         take_in_run(data, store.url)
     assert store.count() == 0

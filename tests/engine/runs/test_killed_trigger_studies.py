@@ -34,7 +34,7 @@ from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
 __all__ = ["dialogue_model", "vocabulary"]  # fixtures of this module too
 
-#: What tells of time and of names, and not of what was found.
+#: Fields of times and names, which may differ between runs.
 TIMES = ("number", "seconds", "cpu_seconds", "seconds_left", "words_a_second", "name")
 
 RECIPE = Recipe(rate=1e-2, epochs=3, batch=1, autocast=False)
@@ -62,8 +62,8 @@ STUDIES = {
 
 
 @pytest.fixture(params=STUDIES)
-def asked(request, tmp_path, monkeypatch, tiny_model_folder, dialogue_model):
-    """What is asked, with the files and the model that it names."""
+def specification(request, tmp_path, monkeypatch, tiny_model_folder, dialogue_model):
+    """A specification, with the files and the model that it names."""
     monkeypatch.setenv("RELENS_DEVICE", "cpu")
     monkeypatch.setenv("RELENS_TEXTS", str(tmp_path))
     monkeypatch.setenv("RELENS_MODELS", str(tiny_model_folder))
@@ -84,17 +84,17 @@ def new_worker(url, start_process, monkeypatch):
 
 
 def is_within_a_unit(rows):
-    """Whether a unit is done, and in the next one something was told."""
+    """Whether a unit is done, and the next one has rows."""
     return bool(done_units(rows)) and rows[-1][ROW] not in (BEGIN, DONE)
 
 
-def found(rows):
+def results(rows):
     return [{name: value for name, value in row.items() if name not in TIMES} for row in current_rows(rows)]
 
 
 @pytest.mark.model  # not for its weights, but for its workers, which take their time to begin
-def test_a_killed_study_comes_to_the_same_end(asked, store, new_worker):
-    run_id, study = store.submit(asked), asked.study
+def test_a_killed_study_comes_to_the_same_end(specification, store, new_worker):
+    run_id, study = store.submit(specification), specification.study
     keys = {unit.key for unit in study.units()}
     first = new_worker()
     wait_until(lambda: is_within_a_unit(store.rows(run_id)))
@@ -114,11 +114,11 @@ def test_a_killed_study_comes_to_the_same_end(asked, store, new_worker):
     assert begun == Counter(keys - done_units(before))
     assert done_units(after) == keys
 
-    # The same again, with nothing left of the first time, and nobody is killed.
+    # The same again, with nothing left of the first time, and without a kill.
     shutil.rmtree(Path(os.environ["RELENS_CACHE"]) / "character-models", ignore_errors=True)
-    undisturbed = store.submit(asked)
+    undisturbed = store.submit(specification)
     wait_until(lambda: not store.get(undisturbed).is_live)
     rows = store.rows(undisturbed)
-    assert found(after) == found(rows)
+    assert results(after) == results(rows)
     assert len(done_units(rows)) == len(keys)
     assert study.verdict(current_rows(after))

@@ -9,11 +9,11 @@ from engine.learn.text_encodings import text_encodings
 from engine.runs.learning import TextEncoder
 
 
-def test_they_are_asked_for_once_and_survive_the_way(byte_tokenizer):
-    asked = []
+def test_encodings_are_computed_once_and_survive_json(byte_tokenizer):
+    texts = []
 
     def call(payload):
-        asked.append(payload["text"])
+        texts.append(payload["text"])
         if not payload["text"]:
             raise QueryError("The text is empty.")
         return {"answer": text_encodings(payload["text"], byte_tokenizer).to_json()}
@@ -21,7 +21,7 @@ def test_they_are_asked_for_once_and_survive_the_way(byte_tokenizer):
     encoder = TextEncoder(call=call)
     for _ in range(2):
         assert encoder.encodings("the cab", "bytes") == text_encodings("the cab", byte_tokenizer)
-    assert asked == ["the cab"]
+    assert texts == ["the cab"]
     with pytest.raises(QueryError, match="empty"):
         encoder.encodings("", "bytes")
     encoder.close()

@@ -51,7 +51,7 @@ def old(url):
         for statement in VERSION_1.format(counter=COUNTER).split(";\n"):
             if statement.strip():
                 connection.exec_driver_sql(statement)
-        for run_id, asked in ASKED.items():
+        for run_id, specification_of in ASKED.items():
             connection.execute(
                 sql.text(
                     "INSERT INTO runs (id, kind, status, model, specification, progress, stage, created, row_count, "
@@ -60,9 +60,9 @@ def old(url):
                 ),
                 {
                     "id": run_id,
-                    "kind": asked.kind,
-                    "model": asked.model,
-                    "asked": to_text(specification_to_json(asked)),
+                    "kind": specification_of.kind,
+                    "model": specification_of.model,
+                    "asked": to_text(specification_to_json(specification_of)),
                     "no": False,
                 },
             )
@@ -71,7 +71,7 @@ def old(url):
     return url
 
 
-def test_an_old_store_is_opened_with_what_is_in_it(old):
+def test_an_old_store_opens_with_its_runs(old):
     store = Store(old)
     runs = store.find()
     assert [run.id for run in runs] == ["second", "first"]
@@ -100,17 +100,17 @@ def test_it_is_brought_up_to_date_once_and_is_then_like_a_new_one(old, tmp_path)
 
 def columns(url):
     with sqlite3.connect(url.removeprefix("sqlite:///")) as connection:
-        found = {
+        columns_found = {
             name: (bool(required), default)
             for _, name, _, required, default, _ in connection.execute("PRAGMA table_info(runs)")
         }
         assert connection.execute("SELECT version FROM relens_schema").fetchall() == [(3,)]
     # The key is declared in two ways that mean one.
-    return {name: told for name, told in found.items() if name != "sequence"}
+    return {name: definition for name, definition in columns_found.items() if name != "sequence"}
 
 
 def test_a_step_that_fails_leaves_the_store_as_it_was(old, monkeypatch):
-    def broken(connection, version, wanted):
+    def broken(connection, version, target):
         connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN half TEXT")
         connection.exec_driver_sql("ALTER TABLE nothing ADD COLUMN half TEXT")
 

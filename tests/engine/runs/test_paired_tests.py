@@ -31,9 +31,9 @@ def test_the_test_is_that_of_the_disagreements(words, baseline):
         + [passage(number, pair[place], "baseline") for number, pair in enumerate(baseline)]
         for place in (0, 1)
     ]
-    found = paired_differences("cloze", runs)
-    assert [one.way for one in found] == ["words", "baseline"]
-    for one, pairs in zip(found, (words, baseline), strict=True):
+    differences = paired_differences("cloze", runs)
+    assert [one.way for one in differences] == ["words", "baseline"]
+    for one, pairs in zip(differences, (words, baseline), strict=True):
         only = (
             sum(first and not second for first, second in pairs),
             sum(second and not first for first, second in pairs),
@@ -42,24 +42,24 @@ def test_the_test_is_that_of_the_disagreements(words, baseline):
         assert (one.first_yes, one.second_yes) == (sum(first for first, _ in pairs), sum(second for _, second in pairs))
         expected = stats.binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0
         assert one.test.p_value == pytest.approx(expected)
-    assert [one.corrected_p_value for one in found] == holm([one.test.p_value for one in found])
-    assert json.loads(json.dumps([one.to_json() for one in found]))
+    assert [one.corrected_p_value for one in differences] == holm([one.test.p_value for one in differences])
+    assert json.loads(json.dumps([one.to_json() for one in differences]))
 
 
-def test_questions_are_known_by_their_text_and_only_those_both_decided_count():
+def test_questions_are_matched_by_text_and_count_if_both_runs_decided():
     first = [passage(1, True), passage(2, True), passage(3, True), passage(4, False, cut=True, answers=[])]
     second = [passage(2, False), passage(1, True), passage(9, True), passage(3, True, error="too long")]
-    (found,) = paired_differences("cloze", [first, second])
-    assert (found.test.pairs, found.test.first_only, found.test.second_only) == (2, 1, 0)
+    (difference,) = paired_differences("cloze", [first, second])
+    assert (difference.test.pairs, difference.test.first_only, difference.test.second_only) == (2, 1, 0)
     assert paired_differences("cloze", [first, []]) == ()
 
 
 def test_every_two_runs_are_compared():
     runs = [[passage(number, number < most) for number in range(12)] for most in (12, 0, 6)]
-    found = paired_differences("cloze", runs)
-    assert [(one.first, one.second) for one in found] == [(0, 1), (0, 2), (1, 2)]
-    assert found[0].is_significant
-    assert found[0].corrected_p_value == pytest.approx(3 * 2 / 2**12)
+    differences = paired_differences("cloze", runs)
+    assert [(one.first, one.second) for one in differences] == [(0, 1), (0, 2), (1, 2)]
+    assert differences[0].is_significant
+    assert differences[0].corrected_p_value == pytest.approx(3 * 2 / 2**12)
 
 
 def test_other_studies():
@@ -70,14 +70,14 @@ def test_other_studies():
         }  # fmt: skip
 
     runs = [[sentence(1, True), sentence(2, None), sentence(3, False)], [sentence(1, False), sentence(2, True)]]
-    (found,) = paired_differences("toxicity", runs)
-    assert (found.way, found.test.pairs, found.test.first_only) == ("all", 1, 1)
+    (difference,) = paired_differences("toxicity", runs)
+    assert (difference.way, difference.test.pairs, difference.test.first_only) == ("all", 1, 1)
 
     def trigger(target, hit):
         return {"row": "trigger", "target": [target], "hits": {"o-greedy": hit, "o-sample-min-k1": True}}
 
-    found = paired_differences("triggers", [[trigger("a", True), trigger("b", True)], [trigger("b", False)]])
-    assert [(one.way, one.test.pairs, one.test.first_only) for one in found] == [
+    differences = paired_differences("triggers", [[trigger("a", True), trigger("b", True)], [trigger("b", False)]])
+    assert [(one.way, one.test.pairs, one.test.first_only) for one in differences] == [
         ("o-greedy", 1, 1),
         ("o-sample-min-k1", 1, 0),
     ]
@@ -85,6 +85,6 @@ def test_other_studies():
     def prompt(seed, hit):
         return {"row": "trigger", "target": "x", "seed": seed, "hits": {"o-greedy": {"is_hit": hit, "margin": 0.1}}}
 
-    (found,) = paired_differences("causal-triggers", [[prompt(0, True), prompt(1, False)], [prompt(1, True)]])
-    assert (found.test.pairs, found.test.second_only) == (1, 1)
+    (differences,) = paired_differences("causal-triggers", [[prompt(0, True), prompt(1, False)], [prompt(1, True)]])
+    assert (differences.test.pairs, differences.test.second_only) == (1, 1)
     assert paired_differences("knowledge", [[], []]) == ()

@@ -1,4 +1,4 @@
-"""Previews in this process against the engine asked directly, and in child processes that may be killed."""
+"""Previews in this process against the engine itself, and in child processes that may be killed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.runs.preview import PARTS, Preview, Previewer, preview_query
 HOSTILE = "[ab]*a[ab]{40}"
 
 
-def test_a_preview_says_what_a_query_will_ask(byte_tokenizer):
+def test_a_preview_explains_counts_and_draws_a_query(byte_tokenizer):
     query = Query(" (cat|dog)s?", prefix="the", encoding=Encoding.CANONICAL)
     preview = preview_query(query, byte_tokenizer)
     assert (preview.strings, preview.finite) == ("4", True)
@@ -40,7 +40,7 @@ def test_advice_on_the_boundary(byte_tokenizer):
     assert Preview.from_json(preview.to_json()) == preview
 
 
-def test_what_is_excluded_is_no_example(byte_tokenizer, monkeypatch):
+def test_excluded_strings_are_no_examples(byte_tokenizer, monkeypatch):
     query = Query(" (cat|dog|hen)", prefix="the", exclude=Exclude(words=("dog",)))
     assert preview_query(query, byte_tokenizer).strings == "2"
     monkeypatch.setattr("engine.language.exclusion.MOST_WORK", 0)
@@ -141,7 +141,7 @@ def test_of_a_long_expression_the_first_parts_are_explained(byte_tokenizer):
     assert Preview.from_json(preview.to_json()) == preview
 
 
-def test_what_is_too_long_is_not_even_sent():
+def test_queries_that_are_too_long_are_not_sent():
     previewer = Previewer(call=lambda payload: pytest.fail("it was sent"))
     for query, limit in (
         (Query("a" * 20_001), "regex_length"),

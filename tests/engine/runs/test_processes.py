@@ -22,11 +22,11 @@ def test_this_process_has_not_ended():
     assert ProcessMark.from_json(json.loads(json.dumps(mark.to_json()))) == mark
 
 
-def test_a_process_that_is_gone_has_ended():
+def test_a_finished_process_has_ended():
     assert ProcessMark.of(dead_pid()).has_ended
 
 
-def test_a_process_that_nobody_has_buried_has_ended():
+def test_a_zombie_has_ended():
     process = subprocess.Popen([sys.executable, "-c", ""])
     mark = ProcessMark.of(process.pid)
     wait_until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
@@ -40,7 +40,7 @@ def test_a_later_process_with_the_same_number_is_another():
     assert not dataclasses.replace(mark, begun=None).has_ended  # as earlier versions wrote it
 
 
-def test_of_another_machine_nothing_is_said():
+def test_a_process_of_another_machine_has_not_ended():
     mark = dataclasses.replace(ProcessMark.of(dead_pid()), host="elsewhere")
     assert not mark.is_here
     assert not mark.has_ended
@@ -49,5 +49,5 @@ def test_of_another_machine_nothing_is_said():
 @pytest.mark.parametrize(
     "data", [{}, {"host": 1, "pid": 1}, {"host": "a", "pid": "1"}, {"host": "a", "pid": 1, "begun": "x"}]
 )
-def test_what_is_no_mark_is_none(data):
+def test_bad_marks_are_none(data):
     assert ProcessMark.from_json(data) is None

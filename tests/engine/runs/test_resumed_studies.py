@@ -88,7 +88,7 @@ def cuts(rows: list) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("kind", STUDIES)
-def test_units_that_are_done_are_not_done_again(kind, store, whole, request):
+def test_finished_units_are_not_done_again(kind, store, whole, request):
     study, rows = STUDIES[kind], whole[kind]
     runs = {}
     for where, cut in cuts(rows).items():
@@ -107,7 +107,7 @@ def test_units_that_are_done_are_not_done_again(kind, store, whole, request):
         begun = Counter(row[UNIT] for row in after[len(before) :] if row[ROW] == BEGIN)
         assert begun == Counter(unit.key for unit in study.units() if unit.key not in done), where
         assert done_units(after) == {unit.key for unit in study.units()}
-        if kind != "memorization":  # which finds what it finds in its time
+        if kind != "memorization":  # its rows depend on time
             assert len(current_rows(after)) == len(rows)
             assert study.verdict(current_rows(after)) == study.verdict(rows), where
 

@@ -24,10 +24,10 @@ def run(store):
 
 def pages(store, run_id, **bounds):
     """All pages, one after the other."""
-    found = [store.row_page(run_id, **bounds)]
-    while not found[-1].is_last:
-        found.append(store.row_page(run_id, found[-1].rows[-1]["number"], **bounds))
-    return found
+    pages_read = [store.row_page(run_id, **bounds)]
+    while not pages_read[-1].is_last:
+        pages_read.append(store.row_page(run_id, pages_read[-1].rows[-1]["number"], **bounds))
+    return pages_read
 
 
 def as_lists(value):
@@ -42,16 +42,16 @@ ROWS = [
 @pytest.mark.parametrize("most", [1, 7, 250, 251])
 def test_pages_are_the_rows(store, run, most):
     run_id = run(ROWS)
-    found = pages(store, run_id, most_rows=most)
-    assert as_lists([row for page in found for row in page.rows]) == store.rows(run_id)
-    assert all(len(page.rows) <= most for page in found)
+    pages_read = pages(store, run_id, most_rows=most)
+    assert as_lists([row for page in pages_read for row in page.rows]) == store.rows(run_id)
+    assert all(len(page.rows) <= most for page in pages_read)
 
 
 def test_a_page_ends_with_the_row_that_fills_it(store, run):
     run_id = run([{"text": "short"}, {"numbers": list(range(1_000))}, {"text": "short"}])
-    found = pages(store, run_id, most_bytes=5_000)
-    assert [len(page.rows) for page in found] == [2, 1]
-    assert found[0].bytes > 5_000 > found[1].bytes
+    pages_read = pages(store, run_id, most_bytes=5_000)
+    assert [len(page.rows) for page in pages_read] == [2, 1]
+    assert pages_read[0].bytes > 5_000 > pages_read[1].bytes
 
 
 def test_a_row_larger_than_a_page_is_a_page(store, run):
@@ -66,13 +66,13 @@ def test_lists_are_tuples_at_any_depth_and_names_are_shared(store, run):
     assert all(one is other for one, other in zip(first, second, strict=True))
 
 
-def test_rows_of_plain_values_are_none_of_the_collectors_business(store, run):
+def test_the_garbage_collector_does_not_visit_rows_of_plain_values(store, run):
     rows = store.row_page(run([{"text": "a", "ids": [1, 2], "log_prob": -1.0}] * 5)).rows
     gc.collect()
     assert not any(map(gc.is_tracked, rows))
 
 
-def test_there_are_no_rows_of_what_is_not_there_or_deleted(store, run):
+def test_an_unknown_or_deleted_run_has_no_rows(store, run):
     run_id = run(ROWS[:2])
     store.finish(run_id, "done")
     store.delete(run_id)

@@ -1,4 +1,4 @@
-"""A run in a file: there and back, carried to another store, repeated there; and files that nobody should open."""
+"""A run in a file: there and back, carried to another store, repeated there; and files that are refused."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_study_goes_the_same_way_and_is_not_resumed_elsewhere(store, other):
     assert other.get(other.repeat(there)).status == "queued"
 
 
-def test_what_goes_into_no_file(store):
+def test_live_runs_and_inspections_go_into_no_file(store):
     live = store.submit(specification("a"))
     with pytest.raises(QueryError, match="not over"):
         file_of(store, live)
@@ -178,13 +178,13 @@ def test_the_tests_own_file_is_read(items):
         gzip.compress(b"\xff\n", mtime=0),
     ],
 )
-def test_what_is_no_run_is_told(data):
+def test_another_file_is_refused(data):
     with pytest.raises(QueryError, match="no file of a run"):
         read_run(data)
 
 
 @pytest.mark.parametrize("kept", [0.2, 0.5, 0.9, 0.99])
-def test_a_file_that_was_cut_is_told(store, done, kept):
+def test_a_truncated_file_is_refused(store, done, kept):
     data = file_of(store, done)
     with pytest.raises(QueryError, match=r"damaged|too soon"):
         read_run(data[: int(kept * len(data))])
@@ -192,7 +192,7 @@ def test_a_file_that_was_cut_is_told(store, done, kept):
         read_run(gzip.compress(b"\n".join(gzip.decompress(data).splitlines()[:-1]) + b"\n"))
 
 
-def test_a_changed_byte_is_told(items):
+def test_a_changed_byte_is_refused(items):
     with pytest.raises(QueryError, match="checksum"):
         read_run(packed(items, checksum="0" * 64))
     with pytest.raises(QueryError, match="checksum"):
@@ -211,7 +211,7 @@ def test_a_changed_byte_is_told(items):
         {"choices": {"a": [-(10**30)]}},
     ],
 )
-def test_numbers_that_no_study_writes_are_told(items, more):
+def test_numbers_that_no_study_writes_are_refused(items, more):
     head = items[0] | {"rows": 1, "specification": STUDY, "progress": {}}
     row = {"unit": "structured", "row": "match", "rank": 2**63, "text": "a", "is_truth": False, "log_prob": -math.inf}
     row |= {"decoder_log_prob": None}
@@ -220,7 +220,7 @@ def test_numbers_that_no_study_writes_are_told(items, more):
         read_run(packed([head, row | more]))
 
 
-def test_a_newer_version_is_told(items):
+def test_a_newer_version_is_refused(items):
     with pytest.raises(QueryError, match="newer version"):
         read_run(packed([items[0] | {"relens_run": 2}, *items[1:]]))
 
@@ -299,13 +299,13 @@ def test_rows_that_are_no_studys_are_refused(items, row):
 
 
 @pytest.mark.usefixtures("_counting")
-def test_rows_that_a_study_stumbles_over_are_refused(items, monkeypatch):
+def test_rows_that_break_a_studys_verdict_are_refused(items, monkeypatch):
     monkeypatch.setattr(CountingStudy, "verdict", lambda self, rows: (f"{sum(row['count'] for row in rows)} in all",))
     head = items[0] | {"specification": StudySpecification("m", CountingStudy()).to_json(), "progress": {}, "rows": 1}
     row = {"unit": "0", "row": "count"}
     assert read_run(packed([head, row | {"count": 3}])).rows == (row | {"count": 3},)
     for wrong in (row, row | {"count": "three"}):
-        with pytest.raises(QueryError, match="do not fit the study"):
+        with pytest.raises(QueryError, match="do not fit its study"):
             read_run(packed([head, wrong]))
 
 
@@ -372,7 +372,7 @@ def test_a_run_of_the_real_model_repeats_identically_elsewhere(store, other, mon
     monkeypatch.delenv("RELENS_CACHE")
     monkeypatch.delenv("RELENS_MODELS")
     query = Query(" (?P<what>art|science|math)", prefix="The (man|woman) was trained in")
-    asked = SearchSpecification("smollm2-135m", query, traversal, Limits(seconds=60.0))
+    specification = SearchSpecification("smollm2-135m", query, traversal, Limits(seconds=60.0))
 
     def carried_out(place, run_id):
         worker = Worker(place, EngineServices())
@@ -385,7 +385,7 @@ def test_a_run_of_the_real_model_repeats_identically_elsewhere(store, other, mon
             thread.join(60)
         assert place.get(run_id).status == "done", place.get(run_id).error
 
-    first = store.submit(asked)
+    first = store.submit(specification)
     carried_out(store, first)
     there = other.import_run(read_run(file_of(store, first)))
     again = other.repeat(there)

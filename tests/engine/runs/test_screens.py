@@ -91,7 +91,7 @@ def test_moves_are_those_of_a_list(folder, moves):
     store.close()
 
 
-def test_what_was_deleted_comes_back_to_its_place(store):
+def test_a_deleted_screen_comes_back_to_its_place(store):
     kept = [store.add(screen(title)) for title in "abc"]
     store.delete(kept[1].id)
     assert titles(store) == ["a", "c"]
@@ -102,7 +102,7 @@ def test_what_was_deleted_comes_back_to_its_place(store):
     assert titles(store) == ["a", "b", "c"]
 
 
-def test_what_was_deleted_long_ago_is_gone(store, monkeypatch):
+def test_a_screen_deleted_long_ago_is_gone(store, monkeypatch):
     kept = store.add(screen("a"))
     store.delete(kept.id)
     monkeypatch.setattr(module, "RESTORED_WITHIN", -1.0)
@@ -219,7 +219,7 @@ def test_a_file_is_taken_whole_or_not_at_all(store):
     assert titles(store) == []
 
 
-def test_screens_stand_beside_the_runs_in_one_database(tmp_path):
+def test_screens_and_runs_share_one_database(tmp_path):
     url = f"sqlite:///{tmp_path / 'runs.db'}"
     runs, screens = Store(url), ScreenStore(url)
     screens.add(screen("a"))

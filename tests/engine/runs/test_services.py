@@ -92,19 +92,19 @@ def test_a_real_worker_searches_inspects_dies_and_is_replaced(store, start_real_
 
     for traversal, ended in ((Sampling(count=40, seed=2), "drawn"), (Distribution(tolerance=0.0), "exhausted")):
         query = Query("(?P<first>ab|c)[abc]", "(b|a)", encoding=Encoding.CANONICAL)
-        asked = store.submit(SearchSpecification(model_folder, query, traversal))
-        wait_until(lambda asked=asked: not store.get(asked).is_live)
-        run, rows = store.get(asked), store.rows(asked)
+        run_id = store.submit(SearchSpecification(model_folder, query, traversal))
+        wait_until(lambda run_id=run_id: not store.get(run_id).is_live)
+        run, rows = store.get(run_id), store.rows(run_id)
         assert (run.status, run.error, run.progress["ended"]) == ("done", None, ended)
         assert {row["groups"]["first"] for row in rows} <= {"ab", "c"}
         if isinstance(traversal, Sampling):
             assert sum(row["count"] for row in rows) == 40 - run.progress["failed"] > 0
         else:
             assert sum(row["weight"] for row in rows) == pytest.approx(run.progress["found_mass"])
-        repeated = store.repeat(asked)
+        repeated = store.repeat(run_id)
         wait_until(lambda repeated=repeated: not store.get(repeated).is_live)
         drawn = [
-            [(row["text"], row["token_ids"], row["count"]) for row in store.rows(each)] for each in (asked, repeated)
+            [(row["text"], row["token_ids"], row["count"]) for row in store.rows(each)] for each in (run_id, repeated)
         ]
         assert sorted(drawn[0]) == sorted(drawn[1])
 

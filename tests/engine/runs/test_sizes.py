@@ -42,19 +42,19 @@ def nested(depth):
         ([[1] * MOST_ITEMS] * 11, "specification", "200,000 values"),
     ],
 )
-def test_what_is_too_large_is_named_with_its_place(description, limit, words):
+def test_a_value_that_is_too_large_is_named_with_its_place(description, limit, words):
     with pytest.raises(LimitError, match=words) as refused:
         check_sizes(description)
     assert refused.value.limit == limit
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
-def test_a_number_that_is_none_is_refused(number):
+def test_nan_and_infinity_are_refused(number):
     with pytest.raises(QueryError, match=r"limits\.seconds is no number"):
         check_sizes({"limits": {"seconds": number}})
 
 
-def test_what_is_as_large_as_allowed_is_taken():
+def test_values_at_the_limit_are_taken():
     check_sizes({"pattern": "a" * LONGEST_TEXT, "words": ["b"] * MOST_ITEMS, "seed": LARGEST_NUMBER})
     check_sizes(nested(DEEPEST - 1))
 

@@ -1,4 +1,4 @@
-"""Specifications survive JSON, and what is not one is refused with a sentence."""
+"""Specifications survive JSON; bad ones are refused with a sentence."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ QUERY = {"pattern": "a"}
 SEARCH = {"kind": "search", "model": "m", "query": QUERY}
 
 
-def test_runs_stored_before_there_were_other_traversals_are_read():
+def test_runs_stored_without_a_traversals_kind_are_read():
     stored = {
         "kind": "search",
         "model": "m",
@@ -140,6 +140,6 @@ def test_runs_stored_before_there_were_other_traversals_are_read():
         ({"kind": "inspect", "model": "m", "token_ids": ["1"]}, "must be of type int"),
     ],
 )
-def test_what_is_no_specification_is_refused(data, complaint):
+def test_bad_specifications_are_refused(data, complaint):
     with pytest.raises(QueryError, match=complaint):
         specification_from_json(data)

@@ -38,11 +38,11 @@ def inspection(model: str = "fake") -> InspectSpecification:
 
 
 def test_a_run_from_the_queue_to_its_end(store):
-    asked = specification("a")
-    run_id = store.submit(asked)
+    submitted = specification("a")
+    run_id = store.submit(submitted)
     waiting = store.get(run_id)
     assert (waiting.status, waiting.kind, waiting.model) == ("queued", "search", "fake")
-    assert waiting.specification == specification_to_json(within_ceilings(asked))
+    assert waiting.specification == specification_to_json(within_ceilings(submitted))
     assert waiting.is_live
     assert waiting.started is None
     assert store.queue_position(run_id) == 1
@@ -74,7 +74,7 @@ def test_a_run_from_the_queue_to_its_end(store):
     assert [row["text"] for row in store.rows(run_id, after=1, limit=1)] == ["y"]
 
 
-def test_there_is_no_run_of_another_id(store):
+def test_an_unknown_id_has_no_run(store):
     assert store.get("nothing") is None
     assert store.rows("nothing") == []
     assert store.queue_position("nothing") is None
@@ -105,7 +105,7 @@ def test_rows_come_back_as_they_were_written(store, batches):
     store.finish(run_id, "done")
 
 
-def test_what_databases_dislike_in_text_and_numbers_comes_back(store):
+def test_texts_and_numbers_that_databases_dislike_come_back(store):
     run_id = store.submit(SearchSpecification("fake", Query("\0\ud800é😀")))
     store.claim("w")
     store.append(run_id, [{"text": "\0\ud800é😀", "log_prob": -math.inf}], {"text": "\0"})
@@ -139,7 +139,7 @@ def test_too_many_waiting_runs_are_refused(store, monkeypatch):
     store.submit(specification("a"))
 
 
-def test_a_description_without_end_is_refused(store):
+def test_a_description_that_is_too_large_is_refused(store):
     with pytest.raises(LimitError, match="1,000,000 characters"):
         store.submit(specification("a" * 1_000_000))
     assert store.find() == []
@@ -262,7 +262,7 @@ def test_an_ended_run_stays_as_it_ended(store):
         store.finish(run_id, "running")
 
 
-def test_repeat_asks_the_same_again(store):
+def test_repeat_submits_the_same_again(store):
     run_id = store.submit(specification("a"))
     store.claim("w")
     store.finish(run_id, "done")
@@ -311,7 +311,7 @@ def test_the_run_of_a_dead_worker_is_interrupted_and_keeps_its_rows(store, death
     assert store.mark_interrupted() == [run_id]
     run = store.get(run_id)
     assert (run.status, run.row_count, run.progress) == ("interrupted", 1, {"matches": 1})
-    assert "rows found so far are kept" in run.error
+    assert "rows so far are kept" in run.error
     assert store.get(other).status == "running"
     assert [worker.id for worker in store.workers()] == ["alive"]
 
@@ -339,7 +339,7 @@ def test_a_clock_that_is_set_interrupts_no_run(store, monkeypatch, hours):
     assert store.get(run_id).status == "running"
 
 
-def test_heartbeats_say_what_a_worker_does(store):
+def test_heartbeats_have_the_state_of_a_worker(store):
     store.heartbeat("w", "starting")
     store.heartbeat("w", "idle", "fake", "cpu", {"cpu_percent": 3.0})
     (worker,) = store.workers()
@@ -448,7 +448,7 @@ def test_tables_of_another_version_are_refused(store, tmp_path):
 
 
 @pytest.mark.parametrize("url", ["nonsense", "nosuch://x/y", "sqlite+nosuch:///x"])
-def test_what_is_no_address_is_refused(url):
+def test_a_bad_address_is_refused(url):
     with pytest.raises(StoreError, match="not a database URL"):
         Store(url)
 

@@ -22,11 +22,11 @@ def _counting(monkeypatch):
 
 
 def test_a_study_survives_json():
-    asked = StudySpecification("fake", CountingStudy((1, 2)))
-    data = specification_to_json(asked)
+    specification = StudySpecification("fake", CountingStudy((1, 2)))
+    data = specification_to_json(specification)
     assert data["kind"] == "study"
     assert data["study"] == {"kind": "counting", "counts": [1, 2], "pause": 0.0}
-    assert specification_from_json(data) == asked
+    assert specification_from_json(data) == specification
     with pytest.raises(QueryError, match="A study is one of"):
         specification_from_json({**data, "study": {"kind": "astrology"}})
     with pytest.raises(QueryError, match="no field called 'stars'"):
@@ -82,7 +82,7 @@ def test_a_study_that_needs_no_model_loads_none(store, worker, services, monkeyp
     assert services.loaded == []
 
 
-def test_a_unit_that_fails_takes_no_row_of_those_before_away(store, worker, monkeypatch):
+def test_a_failing_unit_keeps_the_rows_before_it(store, worker, monkeypatch):
     carry_out = CountingStudy.carry_out
 
     def failing(self, unit, context):
@@ -126,7 +126,7 @@ def test_a_study_is_not_resumed_with_another_model_of_that_name(store, worker, s
         assert store.rows(run) == before
 
 
-def test_a_study_of_which_nothing_is_done_is_begun_with_the_model_there_is(store, worker, services, monkeypatch):
+def test_a_study_without_finished_units_begins_with_the_present_model(store, worker, services, monkeypatch):
     run = store.submit(StudySpecification("fake", CountingStudy((20, 1), pause=0.02)))
     wait_until(lambda: store.get(run).row_count > 2)
     store.request_stop(run)
@@ -137,7 +137,7 @@ def test_a_study_of_which_nothing_is_done_is_begun_with_the_model_there_is(store
     assert (ended(store, run).status, store.get(run).model_fingerprint) == ("done", "trained again")
 
 
-def test_a_study_looks_at_the_models_that_it_names_itself(store, worker, monkeypatch):
+def test_a_study_checks_the_models_in_its_settings(store, worker, monkeypatch):
     monkeypatch.setattr(CountingStudy, "needs_model", False)
 
     def check(study, rows):

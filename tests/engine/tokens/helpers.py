@@ -97,26 +97,26 @@ def spellings(
     tokenizer: Tokenizer, texts: frozenset[bytes], encoding: Encoding, continues: bool = False
 ) -> set[tuple[int, ...]]:
     """Every encoding of every string, by enumeration."""
-    found: set[tuple[int, ...]] = set()
+    encodings: set[tuple[int, ...]] = set()
     for data in texts:
         if encoding is Encoding.CANONICAL:
-            found.add(tuple(tokenizer.encode(data.decode(), continues)))
+            encodings.add(tuple(tokenizer.encode(data.decode(), continues)))
         else:
             spelled = [data] if continues or not tokenizer.drops_first_space else [b" " + data]
             if spelled[0] != data and not data.startswith(b" "):
                 spelled.append(data)
-            found.update(path for item in spelled for path in segmentations(tokenizer.vocabulary.token_bytes, item))
-    return {path for path in found if tokenizer.decode_bytes(path, continues) in texts}
+            encodings.update(path for item in spelled for path in segmentations(tokenizer.vocabulary.token_bytes, item))
+    return {path for path in encodings if tokenizer.decode_bytes(path, continues) in texts}
 
 
 def marks(automaton: TokenAutomaton, path: Sequence[int]) -> list[bool]:
     """Which arcs of a path are prefix arcs."""
-    found, state = [], automaton.start
+    in_prefix_arcs, state = [], automaton.start
     for token in path:
         tokens, in_prefix = automaton.arcs(state)
-        found.append(bool(in_prefix[tokens.searchsorted(token)]))
+        in_prefix_arcs.append(bool(in_prefix[tokens.searchsorted(token)]))
         state = automaton.step(state, token)
-    return found
+    return in_prefix_arcs
 
 
 def random_segmentation(

@@ -97,11 +97,11 @@ def _apply(graph: _Graph, left: int, right: int, product: int) -> None:
 
 
 def _paths(graph: _Graph) -> list[tuple[int, ...]]:
-    found = []
+    accepted = []
     stack: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     while stack:
         state, tokens = stack.pop()
         if graph.final[state]:
-            found.append(tokens)
+            accepted.append(tokens)
         stack += [(target, (*tokens, token)) for token, targets in graph.leaving[state].items() for target in targets]
-    return found
+    return accepted

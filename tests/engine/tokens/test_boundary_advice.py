@@ -47,14 +47,14 @@ def advice(query: Query, tokenizer: Tokenizer) -> BoundaryAdvice | None:
 )
 def test_a_space_that_can_move(gpt2: Tokenizer, prefix: str, pattern: str, moved: tuple[str, str]) -> None:
     query = Query(pattern, prefix=prefix)
-    found = advice(query, gpt2)
-    assert found is not None
-    assert (found.prefix, found.pattern) == moved
-    assert "' cat'" in found.sentence
-    assert "moving the space to the beginning of the pattern helps" in found.sentence
-    cured = dataclasses.replace(query, prefix=found.prefix, pattern=found.pattern)
-    assert advice(cured, gpt2) is None, "the boundary is where the tokenizer cuts"
-    before, after = compile_language(query).whole, compile_language(cured).whole
+    suggested = advice(query, gpt2)
+    assert suggested is not None
+    assert (suggested.prefix, suggested.pattern) == moved
+    assert "' cat'" in suggested.sentence
+    assert "moving the space to the beginning of the pattern helps" in suggested.sentence
+    moved_query = dataclasses.replace(query, prefix=suggested.prefix, pattern=suggested.pattern)
+    assert advice(moved_query, gpt2) is None, "the boundary is where the tokenizer cuts"
+    before, after = compile_language(query).whole, compile_language(moved_query).whole
     assert set(strings(before)) == set(strings(after))
 
 
@@ -71,20 +71,20 @@ def test_a_space_that_can_move(gpt2: Tokenizer, prefix: str, pattern: str, moved
         ("The ", "^cat|^dog", " cat"),
     ],
 )
-def test_what_cannot_move(gpt2: Tokenizer, prefix: str, pattern: str, token: str) -> None:
-    found = advice(Query(pattern, prefix=prefix), gpt2)
-    assert found is not None
-    assert (found.prefix, found.pattern) == ("", "")
-    assert repr(token) in found.sentence or "Acat" in found.sentence
-    assert "a free boundary" in found.sentence
-    assert found.sentence.count(". ") == 0
-    assert BoundaryAdvice.from_json(json.loads(json.dumps(found.to_json()))) == found
+def test_blanks_that_cannot_move(gpt2: Tokenizer, prefix: str, pattern: str, token: str) -> None:
+    suggested = advice(Query(pattern, prefix=prefix), gpt2)
+    assert suggested is not None
+    assert (suggested.prefix, suggested.pattern) == ("", "")
+    assert repr(token) in suggested.sentence or "Acat" in suggested.sentence
+    assert "a free boundary" in suggested.sentence
+    assert suggested.sentence.count(". ") == 0
+    assert BoundaryAdvice.from_json(json.loads(json.dumps(suggested.to_json()))) == suggested
 
 
 def test_a_long_prefix_is_cut_short(gpt2: Tokenizer) -> None:
-    found = advice(Query("cat", prefix="Once upon a time there was a "), gpt2)
-    assert found is not None
-    assert "'…there was a '" in found.sentence
+    suggested = advice(Query("cat", prefix="Once upon a time there was a "), gpt2)
+    assert suggested is not None
+    assert "'…there was a '" in suggested.sentence
 
 
 def test_nothing_to_advise(gpt2: Tokenizer) -> None:
@@ -99,12 +99,12 @@ def test_a_move_that_would_not_help_is_not_offered(trained: Tokenizer) -> None:
     """Where tokens cross from a word into the space after it, a space is no better off in the pattern."""
     offered = refused = 0
     for prefix, pattern in itertools.product(["the ", "of ", "make "], ["people", "law", "or", "freedom", "1", "\n"]):
-        found = advice(Query(pattern, prefix=prefix), trained)
+        suggested = advice(Query(pattern, prefix=prefix), trained)
         is_cut = trained.encode(prefix + pattern) == trained.encode(prefix) + trained.encode(pattern)
         helps = trained.encode(prefix + pattern) == trained.encode(prefix[:-1]) + trained.encode(" " + pattern)
-        assert (found is None) == is_cut
-        if found is not None:
-            assert (found.pattern == " " + pattern) == helps
+        assert (suggested is None) == is_cut
+        if suggested is not None:
+            assert (suggested.pattern == " " + pattern) == helps
             offered, refused = offered + helps, refused + (not helps)
     assert (offered > 0, refused > 0) == ((False, True) if trained.name == "whole text" else (True, False))
 
@@ -112,18 +112,18 @@ def test_a_move_that_would_not_help_is_not_offered(trained: Tokenizer) -> None:
 def test_edits_of_one_part_pin_the_space(gpt2: Tokenizer) -> None:
     """A space that moves to a part that is edited could be edited there: other strings."""
     anywhere = Query("cat", prefix="The ", edits=Edits(1, alphabet="[a-d]"))
-    found = advice(anywhere, gpt2)
-    assert found is not None
-    assert (found.prefix, found.pattern) == ("The", " cat")
+    suggested = advice(anywhere, gpt2)
+    assert suggested is not None
+    assert (suggested.prefix, suggested.pattern) == ("The", " cat")
     moved = compile_language(dataclasses.replace(anywhere, prefix="The", pattern=" cat"))
     assert accept_the_same(compile_language(anywhere).whole, moved.whole)
     for where in ("prefix", "pattern"):
-        found = advice(dataclasses.replace(anywhere, edits=Edits(1, where, alphabet="[a-d]")), gpt2)
-        assert found is not None
-        assert (found.prefix, found.pattern) == ("", "")
+        suggested = advice(dataclasses.replace(anywhere, edits=Edits(1, where, alphabet="[a-d]")), gpt2)
+        assert suggested is not None
+        assert (suggested.prefix, suggested.pattern) == ("", "")
 
 
-def test_what_is_excluded_pins_the_space_where_it_makes_a_difference(gpt2: Tokenizer) -> None:
+def test_exclusions_pin_the_space_if_they_differ(gpt2: Tokenizer) -> None:
     words = advice(Query("cat|dog", prefix="The ", exclude=Exclude(words=("dog",))), gpt2)
     assert words is not None
     assert (words.prefix, words.pattern) == ("The", " (?:cat|dog)")
@@ -131,10 +131,10 @@ def test_what_is_excluded_pins_the_space_where_it_makes_a_difference(gpt2: Token
     assert regex is not None
     assert regex.pattern == "", "` dog` is not excluded"
     made = written_language([({"The "}, {"cat", "dog"})], {"cat"}, taken_out=False)
-    asked = compile_query(Query("cat|dog", prefix="The "), gpt2, compiler=lambda *_: made).advice
-    assert asked is not None
-    assert "' dog'" in asked.sentence, "no example is an excluded string"
-    assert asked.pattern == ""
+    suggested = compile_query(Query("cat|dog", prefix="The "), gpt2, compiler=lambda *_: made).advice
+    assert suggested is not None
+    assert "' dog'" in suggested.sentence, "no example is an excluded string"
+    assert suggested.pattern == ""
 
 
 @pytest.mark.parametrize("name", sorted(OTHERS))

@@ -54,11 +54,11 @@ def finite_patterns(draw: st.DrawFn) -> str:
 
 
 def exact(automaton: ByteAutomaton, tokenizer: Tokenizer) -> TokenAutomaton:
-    found = canonical_encodings(automaton, tokenizer, Limits())
-    assert isinstance(found, CanonicalAutomaton)
-    assert not found.may_have_dead_ends
-    assert not found.needs_confirmation
-    return found
+    exact_automaton = canonical_encodings(automaton, tokenizer, Limits())
+    assert isinstance(exact_automaton, CanonicalAutomaton)
+    assert not exact_automaton.may_have_dead_ends
+    assert not exact_automaton.needs_confirmation
+    return exact_automaton
 
 
 @pytest.mark.parametrize("name", FINITE)
@@ -66,9 +66,9 @@ def test_paths_are_the_encodings(real: Tokenizer, name: str) -> None:
     automaton = language(FINITE[name])
     tokens = exact(automaton, real)
     assert_laws(tokens)
-    found = paths(tokens)
-    assert len(found) == len(set(found))
-    assert set(found) == encodings(real, automaton)
+    sequences = paths(tokens)
+    assert len(sequences) == len(set(sequences))
+    assert set(sequences) == encodings(real, automaton)
 
 
 @given(finite_patterns())
@@ -177,7 +177,7 @@ def nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("nothing_ahead")
 @pytest.mark.parametrize("name", ["the", "white space", "contractions", "characters"])
-def test_found_on_demand_it_is_the_same(real: Tokenizer, name: str) -> None:
+def test_on_demand_it_is_the_same(real: Tokenizer, name: str) -> None:
     automaton = language(FINITE[name])
     tokens = canonical_encodings(automaton, real, Limits())
     assert isinstance(tokens, CanonicalAutomaton)
@@ -255,13 +255,13 @@ def test_normalized_texts_are_confirmed(nfc: Tokenizer, monkeypatch: pytest.Monk
         for data in strings(automaton)
         if nfc.decode_bytes(nfc.encode(data.decode())) == data
     }
-    found = paths(tokens)
-    assert len(found) == len(set(found))
-    assert set(found) == expected
-    assert len(found) < len(list(strings(automaton)))
+    sequences = paths(tokens)
+    assert len(sequences) == len(set(sequences))
+    assert set(sequences) == expected
+    assert len(sequences) < len(list(strings(automaton)))
 
 
-def test_added_text_is_asked_about() -> None:
+def test_added_text_is_confirmed() -> None:
     import tokenizers
 
     from tests.engine.tokens.conftest import byte_level, train_byte_level, wrap

@@ -1,4 +1,4 @@
-"""Tokenizers that the exact construction does not cover: what is accepted is exact all the same."""
+"""Tokenizers that the exact construction does not cover: the accepted language is exact all the same."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def test_paths_are_the_encodings(other: Tokenizer, pattern: str, continues: bool
     tokens = canonical_encodings(automaton, other, Limits(), continues)
     assert tokens.needs_confirmation
     assert_laws(tokens)
-    found = paths(tokens)
-    assert len(found) == len(set(found))
-    assert set(found) == encodings(other, automaton, continues)
+    sequences = paths(tokens)
+    assert len(sequences) == len(set(sequences))
+    assert set(sequences) == encodings(other, automaton, continues)
 
 
 def test_bytes_where_a_character_is_missing() -> None:
@@ -69,7 +69,7 @@ def test_a_dropped_first_space(pattern: str) -> None:
 
 @pytest.mark.parametrize("name", ["sentencepiece", "metaspace"])
 def test_pruning_loses_no_encoding(name: str) -> None:
-    """Of random texts: no encoding is pruned away, and most other segmentations are before they are asked about."""
+    """For random texts: no encoding is pruned away, and most other segmentations are, before they are checked."""
     tokenizer = OTHERS[name]()
     walked = all_encodings(language("(?s:.*)"), tokenizer.vocabulary, 10**8)
     tokens = pruned(walked, tokenizer)

@@ -1,4 +1,4 @@
-"""The library's own character classes, asked one character at a time."""
+"""The library's own character classes, tried one character at a time."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def test_letters_of_either_case() -> None:
     assert literal_set("é", False).tolist() == [ord("é"), ord("é") + 1]
 
 
-def test_spoiled_cache_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spoiled_cache_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
     monkeypatch.setattr(character_sets, "_VARIED", [(0, 0x250)])
-    for cache in (regex_set, character_sets._questions):
+    for cache in (regex_set, character_sets._probe_text):
         cache.cache_clear()
     try:
         expected = regex_set(r"\p{Lu}")
@@ -54,5 +54,5 @@ def test_spoiled_cache_is_asked_again(tmp_path: Path, monkeypatch: pytest.Monkey
         regex_set.cache_clear()
         assert np.array_equal(regex_set(r"\p{Lu}"), expected)
     finally:
-        for cache in (regex_set, character_sets._questions):
+        for cache in (regex_set, character_sets._probe_text):
             cache.cache_clear()

@@ -1,4 +1,4 @@
-"""What comes with a compiled query: sizes, notes, acceptance, errors, and what is imported."""
+"""Compiled queries: sizes, notes, acceptance, errors, and imports."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_other_notes(smollm2: Tokenizer, gpt2: Tokenizer) -> None:
     assert "0x04, 0x06" in missing
     (large,) = compile_query(Query("[a-zA-Z ]{1,100}", encoding=Encoding.CANONICAL), gpt2).notes
     assert "too large" in large
-    asked, space = compile_query(Query("[aet]+", encoding=Encoding.CANONICAL), OTHERS["unigram"]()).notes
-    assert "Unigram" in asked
+    confirmed, space = compile_query(Query("[aet]+", encoding=Encoding.CANONICAL), OTHERS["unigram"]()).notes
+    assert "Unigram" in confirmed
     assert "space" in space
 
 
@@ -92,13 +92,13 @@ def test_edits_from_expression_to_tokens(small: Tokenizer, where, boundary: Boun
     changed_tails = tails if where == "prefix" else edited(tails, "ab")
     expected = {head + tail for head in changed_heads for tail in tails}
     expected |= {head + tail for head in heads for tail in changed_tails}
-    found = set(paths(compiled.automaton))
-    assert {small.decode(path) for path in found} == expected
+    sequences = set(paths(compiled.automaton))
+    assert {small.decode(path) for path in sequences} == expected
     assert all(compiled.accepts_text(text) for text in expected)
     assert_laws(compiled.automaton, most_states=30)
-    assert found == {path for head in changed_heads for path in paths(compiled.given(head))}
+    assert sequences == {path for head in changed_heads for path in paths(compiled.given(head))}
     if encoding is Encoding.CANONICAL:
-        assert all(compiled.is_canonical(path, len(path)) for path in found)
+        assert all(compiled.is_canonical(path, len(path)) for path in sequences)
 
 
 def test_another_compiler_needs_no_pynini(small: Tokenizer) -> None:

@@ -69,9 +69,9 @@ def test_accepts_every_segmentation_and_nothing_else(vocabulary: Vocabulary, pat
     assert_laws(tokens)
     if "*" in pattern or "+" in pattern:
         return
-    found = paths(tokens)
+    sequences = paths(tokens)
     expected = [path for data in strings(automaton) for path in segmentations(vocabulary.token_bytes, data)]
-    assert sorted(found) == sorted(expected)
+    assert sorted(sequences) == sorted(expected)
 
 
 @pytest.mark.parametrize("name", ["literal", "the", "lines"])
@@ -79,10 +79,10 @@ def test_real_vocabularies(real: Tokenizer, name: str) -> None:
     automaton = language(FINITE[name])
     tokens = all_encodings(automaton, real.vocabulary, 10**6)
     assert_laws(tokens)
-    found = paths(tokens)
+    sequences = paths(tokens)
     expected = [path for data in strings(automaton) for path in segmentations(real.vocabulary.token_bytes, data)]
-    assert len(found) == len(set(found))
-    assert set(found) == set(expected)
+    assert len(sequences) == len(set(sequences))
+    assert set(sequences) == set(expected)
 
 
 @pytest.mark.parametrize("pattern", OPEN.values())

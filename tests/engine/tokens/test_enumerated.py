@@ -39,8 +39,8 @@ def test_paths_are_the_encodings(other: Tokenizer, pattern: str, continues: bool
 @pytest.mark.parametrize("pattern", [*PATTERNS, "é|日[ab]?", ""])
 def test_strings_in_order(pattern: str) -> None:
     automaton = language(pattern)
-    found = [text.encode() for text in strings(automaton)]
-    assert found == sorted(all_strings(automaton))
+    listed = [text.encode() for text in strings(automaton)]
+    assert listed == sorted(all_strings(automaton))
 
 
 def test_prefix_marks_know_of_the_first_space() -> None:

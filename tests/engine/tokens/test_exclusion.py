@@ -18,7 +18,7 @@ prefix_texts = st.frozensets(st.sampled_from(["a", "ab", "abb", "The"]), min_siz
 
 
 def both_ways(query: Query, tokenizer: Tokenizer, ways, excluded) -> tuple[CompiledQuery, CompiledQuery]:
-    """The query with the excluded strings taken out ahead, and with matches that are asked about."""
+    """The query with the excluded strings taken out ahead, and with matches that are checked."""
     ahead, later = (written_language(ways, excluded, taken_out=taken_out) for taken_out in (True, False))
     return (
         compile_query(query, tokenizer, compiler=lambda *_: ahead),
@@ -46,12 +46,12 @@ def test_the_answer_is_that_of_the_difference(
     ahead, later = both_ways(query, small, ways, excluded)
     assert later.automaton.needs_confirmation
     assert_laws(later.automaton, most_states=20)
-    found = paths(later.automaton)
-    assert sorted(found) == sorted(paths(ahead.automaton))
+    sequences = paths(later.automaton)
+    assert sorted(sequences) == sorted(paths(ahead.automaton))
     every = {head + tail for heads, tails in ways for head in heads for tail in tails}
     for text in sorted(every | {text + "!" for text in every}):
         assert later.accepts_text(text) == ahead.accepts_text(text)
-    for path in found[:30]:
+    for path in sequences[:30]:
         assert later.accepts_tokens(path)
         for marks in range(len(path) + 1):
             assert later.is_canonical(path, marks) == ahead.is_canonical(path, marks)
@@ -89,8 +89,8 @@ def test_sizes_and_notes_say_which_was_done(small: Tokenizer) -> None:
     assert ahead.notes == ("Excluded strings were taken out of the automaton.",)
     (note,) = later.notes
     assert "each match is checked" in note
-    nothing_asked, _ = both_ways(Query("p", prefix="q"), small, [({"a"}, {"b"})], ())
-    assert nothing_asked.notes == ()
+    nothing_excluded, _ = both_ways(Query("p", prefix="q"), small, [({"a"}, {"b"})], ())
+    assert nothing_excluded.notes == ()
 
 
 def test_edits_of_a_prefix_that_is_not_there_are_noted(smollm2):

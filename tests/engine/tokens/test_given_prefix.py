@@ -53,18 +53,18 @@ def check_given(tokenizer: Tokenizer, ways, encoding: Encoding, boundary: Bounda
             continue
         assert expected or automaton.needs_confirmation, "who knows that there is nothing says so"
         assert_laws(automaton, most_states=20)
-        found = paths(automaton)
-        assert len(found) == len(set(found))
-        assert set(found) == {path for path, _ in expected}
+        sequences = paths(automaton)
+        assert len(sequences) == len(set(sequences))
+        assert set(sequences) == {path for path, _ in expected}
         if boundary is Boundary.FREE:
-            for path in found[:20]:
+            for path in sequences[:20]:
                 ends = [tokenizer.decode_bytes(path[: end + 1]) for end in range(len(path))]
                 is_within = [len(spelled) <= len(text.encode()) for spelled in ends]
                 if text or not tokenizer.drops_first_space:
                     assert marks(automaton, path) == is_within
         elif not automaton.needs_confirmation:
             heads = {path[:end] for path, size in expected for end in range(size + 1)}
-            for path in found[:20]:
+            for path in sequences[:20]:
                 assert marks(automaton, path) == [path[: end + 1] in heads for end in range(len(path))]
 
 
@@ -138,7 +138,7 @@ def test_the_pattern_is_made_once(gpt2: Tokenizer) -> None:
     assert begin("The cat") is begin("The dog")
 
 
-def test_what_is_no_string_of_the_prefix(gpt2: Tokenizer, smollm2: Tokenizer) -> None:
+def test_strings_outside_the_prefix_are_refused(gpt2: Tokenizer, smollm2: Tokenizer) -> None:
     compiled = compile_query(Query("b", prefix="a[x\x04]"), smollm2)
     with pytest.raises(QueryError, match="'ab' is not a string of the prefix"):
         compiled.given("ab")
@@ -164,9 +164,9 @@ def test_paths_of_all_prefixes(small: Tokenizer, encoding: Encoding) -> None:
 
 @given(st.lists(st.none() | st.binary(max_size=3).filter(bool), max_size=30), st.binary(max_size=4))
 def test_agreeing_tokens(token_bytes: list[bytes | None], data: bytes) -> None:
-    found = agreeing(Vocabulary(token_bytes).trie, data)
+    agreement = agreeing(Vocabulary(token_bytes).trie, data)
     spelled = {token: item for token, item in enumerate(token_bytes) if item}
-    assert found.within == {token: len(item) for token, item in spelled.items() if data.startswith(item)}
-    assert found.beyond.tolist() == [
+    assert agreement.within == {token: len(item) for token, item in spelled.items() if data.startswith(item)}
+    assert agreement.beyond.tolist() == [
         token for token, item in spelled.items() if item.startswith(data) and len(item) > len(data)
     ]

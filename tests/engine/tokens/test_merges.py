@@ -60,9 +60,9 @@ def test_every_pair_and_every_sequence(case: tuple[list[str], Merges]) -> None:
     library = tokenizers.Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=merges))
 
     def encode(text: str) -> list[int]:
-        found: list[int] = library.encode(text).ids
-        assert test.encode(text.encode()) == found
-        return found
+        token_ids: list[int] = library.encode(text).ids
+        assert test.encode(text.encode()) == token_ids
+        return token_ids
 
     canonical = [index for index, token in enumerate(tokens) if encode(token) == [index]]
     assert np.flatnonzero(test.is_canonical).tolist() == canonical

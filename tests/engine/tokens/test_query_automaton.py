@@ -39,10 +39,10 @@ def check_split(tokenizer: Tokenizer, query: Query) -> None:
     tails = sequences(tokenizer, query.pattern, query.encoding, continues=True)
     expected = {head + tail for head, tail in itertools.product(heads, tails)}
     assert_laws(compiled.automaton, most_states=30)
-    found = paths(compiled.automaton)
-    assert len(found) == len(set(found))
-    assert set(found) == expected
-    for path in found[:40]:
+    token_paths = paths(compiled.automaton)
+    assert len(token_paths) == len(set(token_paths))
+    assert set(token_paths) == expected
+    for path in token_paths[:40]:
         assert compiled.accepts_tokens(path)
         if not compiled.automaton.needs_confirmation:
             beginnings = {head[:end] for head in heads for end in range(len(head) + 1)}
@@ -78,11 +78,11 @@ def test_the_prefix_gets_the_first_space(name: str, encoding: Encoding, prefix: 
 def test_encoded_as_one(small: Tokenizer, prefix: str, pattern: str, encoding: Encoding) -> None:
     query = Query(pattern, prefix=prefix, encoding=encoding, prefix_encoding=encoding, boundary=Boundary.FREE)
     compiled = compile_query(query, small)
-    found = paths(compiled.automaton)
-    assert len(found) == len(set(found))
-    assert set(found) == sequences(small, f"({prefix})({pattern})", encoding)
+    token_paths = paths(compiled.automaton)
+    assert len(token_paths) == len(set(token_paths))
+    assert set(token_paths) == sequences(small, f"({prefix})({pattern})", encoding)
     beginnings = {data[:end] for data in strings(language(prefix)) for end in range(len(data) + 1)}
-    for path in found[:40]:
+    for path in token_paths[:40]:
         ends = [small.decode_bytes(path[: end + 1]) for end in range(len(path))]
         assert marks(compiled.automaton, path) == [spelled in beginnings for spelled in ends]
         assert compiled.is_canonical(path, 0) == small.is_canonical(path)
@@ -139,13 +139,13 @@ def test_edits_shared_between_prefix_and_pattern(
     tails = [spellings(small, as_bytes(texts), second, continues=True) for _, texts in ways]
     expected = {head + tail for way in range(2) for head in heads[way] for tail in tails[way]}
     assert_laws(compiled.automaton, most_states=25)
-    found = paths(compiled.automaton)
-    assert len(found) == len(set(found))
-    assert set(found) == expected
+    token_paths = paths(compiled.automaton)
+    assert len(token_paths) == len(set(token_paths))
+    assert set(token_paths) == expected
     beginnings = {head[:end] for head in set().union(*heads) for end in range(len(head) + 1)}
     own_heads = [spellings(small, as_bytes(texts), Encoding.CANONICAL) for texts, _ in ways]
     own_tails = [spellings(small, as_bytes(texts), Encoding.CANONICAL, continues=True) for _, texts in ways]
-    for path in found[:: max(1, len(found) // 40)]:
+    for path in token_paths[:: max(1, len(token_paths) // 40)]:
         assert compiled.accepts_tokens(path)
         assert compiled.accepts_text(small.decode(path))
         assert marks(compiled.automaton, path) == [path[: end + 1] in beginnings for end in range(len(path))]
@@ -159,7 +159,7 @@ def test_edits_shared_between_prefix_and_pattern(
 @pytest.mark.parametrize("name", ["sentencepiece", "unigram"])
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_shared_edits_with_other_tokenizers(name: str, encoding: Encoding, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With patterns that are known ahead, and with patterns that the tokenizer is asked about."""
+    """With patterns that are known ahead, and with patterns that the tokenizer confirms."""
     tokenizer = make(name)
     ways = one_edit_in_all(["or"], [" of"], "o ")
     made = written_language(ways)
@@ -175,7 +175,7 @@ def test_shared_edits_with_other_tokenizers(name: str, encoding: Encoding, monke
 
 
 def test_after_an_unedited_prefix_the_arrays_are_those_of_one_pattern(gpt2: Tokenizer) -> None:
-    """The pattern of the first way contains that of the second, which is not begun beside it."""
+    """The pattern of the first way contains that of the second, which is not begun as well."""
     ways = ((language("The cat"), language(" [a-z]+")), (language("The ca?t"), language(" [a-z]{1,20}")))
     made = Language(prefix=ways[1][0], pattern=ways[0][1], whole=language("The ca?t [a-z]+"), ways=ways)
     automaton = compile_query(Query("p", prefix="q"), gpt2, compiler=lambda *_: made).automaton

@@ -30,13 +30,13 @@ def paths(automaton: TokenAutomaton, state: int, known: dict[int, int]) -> int:
 
 def written_out(lattice: TokenLattice) -> set[tuple[int, ...]]:
     """Every path of the lattice, by its tokens."""
-    found, waiting = set(), [(0, ())]
+    sequences, waiting = set(), [(0, ())]
     while waiting:
         place, tokens = waiting.pop()
         if place == len(lattice.spelled):
-            found.add(tokens)
+            sequences.add(tokens)
         waiting += [(arc.target, (*tokens, arc.token)) for arc in lattice.arcs if arc.source == place]
-    return found
+    return sequences
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -100,7 +100,7 @@ def test_other_families(other):
             assert tuple(other.encode(text)) not in expected
 
 
-def test_what_it_does_not_take(small):
+def test_texts_that_are_refused(small):
     for text, error in (("", QueryError), ("a\ud800", QueryError), ("a" * (MOST_CHARACTERS + 1), LimitError)):
         with pytest.raises(error):
             token_lattice(text, small)

@@ -78,7 +78,7 @@ def test_cycles_are_unrolled_to_the_limit(small: Tokenizer) -> None:
     assert sorted(tuple(walks.walk(number)) for number in range(walks.count)) == sorted(expected)
 
 
-def test_what_only_may_belong_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconfirmed_paths_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.tokens.enumerated.MOST_STRINGS", -1)
     tokenizer = OTHERS["unigram"]()
     automaton = token_automaton(language("(the|cat|dog)( of| or)?"), tokenizer, Encoding.CANONICAL, Limits())
@@ -90,7 +90,7 @@ def test_what_only_may_belong_is_drawn_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Refused(CheckedAutomaton):
-    def is_wanted(self, token_ids: Sequence[int]) -> bool:
+    def belongs(self, token_ids: Sequence[int]) -> bool:
         return False
 
 

@@ -101,7 +101,7 @@ def test_from_file_and_back(small: Tokenizer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"model": 1}', json.dumps({"model": {"type": "BPE", "vocab": 3}})])
-def test_what_is_no_tokenizer(text: str) -> None:
+def test_bad_tokenizers_are_refused(text: str) -> None:
     with pytest.raises(ModelError, match="broken"):
         Tokenizer.from_json(text, name="broken")
 

@@ -16,17 +16,17 @@ DECODER = class_decoder(EDGES, CLASSES)
 
 def read(decoder: ClassDecoder, data: bytes) -> list[int] | None:
     """The classes of the characters in `data`, or None where it is not valid or stops inside a character."""
-    node, found = 0, []
+    node, classes = 0, []
     for byte in data:
         if decoder.completes[node, byte] >= 0:
             assert decoder.next_node[node, byte] < 0
-            found.append(int(decoder.completes[node, byte]))
+            classes.append(int(decoder.completes[node, byte]))
             node = 0
         elif decoder.next_node[node, byte] >= 0:
             node = int(decoder.next_node[node, byte])
         else:
             return None
-    return found if node == 0 else None
+    return classes if node == 0 else None
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -15,13 +15,13 @@ Strings = frozenset[str]
 
 def edited(texts: Iterable[str], alphabet: str) -> Strings:
     """The strings and all that are one edit away."""
-    found = set(texts)
+    edited_texts = set(texts)
     for text in texts:
         for place in range(len(text) + 1):
             head, tail = text[:place], text[place:]
-            found |= {head + tail[1:]} | {head + letter + tail for letter in alphabet}
-            found |= {head + letter + tail[1:] for letter in alphabet if tail}
-    return frozenset(found)
+            edited_texts |= {head + tail[1:]} | {head + letter + tail for letter in alphabet}
+            edited_texts |= {head + letter + tail[1:] for letter in alphabet if tail}
+    return frozenset(edited_texts)
 
 
 def tree(texts: Iterable[str], prefixes: Iterable[str] = ()) -> ByteAutomaton:
@@ -54,7 +54,7 @@ def written_language(
     unedited: tuple[Iterable[str], Iterable[str]] | None = None,
     taken_out: bool = True,
 ) -> Language:
-    """The language of some ways to divide, without `excluded` patterns: taken out, or left to be asked about."""
+    """The language of some ways to divide, without `excluded` patterns: taken out ahead, or checked at matches."""
     without = set(excluded) if taken_out else set()
     pairs = [(frozenset(prefix), frozenset(pattern) - without) for prefix, pattern in ways]
     prefixes = frozenset().union(*(prefix for prefix, _ in pairs))

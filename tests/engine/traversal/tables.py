@@ -12,7 +12,7 @@ import torch
 from engine.models.scoring import Scorer, ScoringCounts, TokenTree
 from engine.tokens.automaton import Arcs, TokenAutomaton
 from engine.traversal.scheduler import Scheduler
-from engine.traversal.search import Found, Search
+from engine.traversal.search import Search, TokenMatch
 
 
 class TableScorer(Scorer):
@@ -106,11 +106,11 @@ class Driven:
     def finished(self) -> bool:
         return self._scheduler.finished
 
-    def step(self, wanted: int | None = None) -> list[Found]:
-        return [match for _, match in self._scheduler.step(lambda _: wanted).found]
+    def step(self, limit: int | None = None) -> list[TokenMatch]:
+        return [match for _, match in self._scheduler.step(lambda _: limit).matches]
 
-    def run(self) -> list[Found]:
-        found = []
+    def run(self) -> list[TokenMatch]:
+        matches = []
         while not self.finished:
-            found += self.step()
-        return found
+            matches += self.step()
+        return matches

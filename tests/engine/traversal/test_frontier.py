@@ -44,7 +44,7 @@ def test_empty():
     taken=st.integers(0, 30),
     count=st.integers(0, 70),
 )
-def test_looking_at_the_least_shows_what_will_be_popped_and_takes_nothing(entries, taken, count):
+def test_the_least_entries_are_the_next_pops_and_stay(entries, taken, count):
     frontier = Frontier(refill=4)
     for cost, item in entries:
         frontier.push(float(cost), item)

@@ -39,7 +39,7 @@ def recorded(automaton: TableAutomaton, scorer: TableScorer, batch: int, **optio
     seed=st.integers(0, 5),
     longest=st.integers(1, 4),
 )
-def test_what_is_recorded_is_the_search_and_true(automaton, decoding, rank, batch, chunk, ending, seed, longest):
+def test_the_record_is_the_search_and_true(automaton, decoding, rank, batch, chunk, ending, seed, longest):
     options = {"decoding": decoding, "rank": rank, "ending": ending, "max_tokens": longest, "first_chunk": chunk}
     plain_scorer, scorer = TableScorer(VOCABULARY, seed=seed), TableScorer(VOCABULARY, seed=seed)
     try:
@@ -50,18 +50,18 @@ def test_what_is_recorded_is_the_search_and_true(automaton, decoding, rank, batc
 
     # Recording changes nothing: the same matches in the same order, from the same number of expansions.
     emitted = [item for entry in rounds for item in entry.emitted]
-    assert [item.found for item in emitted] == plain.run()
+    assert [item.match for item in emitted] == plain.run()
     assert rounds[-1].account.expansions == plain.expansions
-    assert [len(call) for call in scorer.calls] == [len(entry.asked) for entry in rounds if entry.asked]
+    assert [len(call) for call in scorer.calls] == [len(entry.expansions) for entry in rounds if entry.expansions]
 
-    # No match is shown while something cheaper is open, and none of equal or lower cost comes later.
+    # No match is emitted while something cheaper is open, and none of lower cost comes later.
     for entry in rounds:
         open_costs = [item.cost for item in entry.frontier]
         assert open_costs == sorted(open_costs)
         assert len(open_costs) == min(200, entry.account.frontier)
         for item in entry.emitted:
             assert all(item.cost <= cost for cost in open_costs)
-            assert item.state == _state(automaton, scorer.tree.path(item.node), item.found.ended)
+            assert item.state == _state(automaton, scorer.tree.path(item.node), item.match.ended)
     assert [item.cost for item in emitted] == sorted(item.cost for item in emitted)
 
     # Costs are those of enumeration.
@@ -70,23 +70,23 @@ def test_what_is_recorded_is_the_search_and_true(automaton, decoding, rank, batc
         for truth in enumerate_matches(automaton, scorer, decoding, longest, ending)
     }
     for item in emitted:
-        assert item.cost == pytest.approx(costs[item.found.token_ids, item.found.ended], abs=1e-5)
+        assert item.cost == pytest.approx(costs[item.match.token_ids, item.match.ended], abs=1e-5)
 
-    # What was cut is what the rule, applied the long way, does not keep; the rest came back.
-    for asked in (asked for entry in rounds for asked in entry.asked):
-        row = scorer.row(scorer.tree.path(asked.node))
+    # The cut tokens are those that the rule, applied the long way, does not keep; the rest came back.
+    for expansion in (expansion for entry in rounds for expansion in entry.expansions):
+        row = scorer.row(scorer.tree.path(expansion.node))
         after, kept = kept_by_rule(row, decoding)
-        arcs = automaton.arcs(asked.state)
+        arcs = automaton.arcs(expansion.state)
         legal = [token for token, given_arc in zip(arcs.tokens.tolist(), arcs.in_prefix, strict=True) if not given_arc]
-        if ending.when == "demanded" and automaton.is_final(asked.state):
+        if ending.when == "demanded" and automaton.is_final(expansion.state):
             legal.append(END_OF_TEXT)
-        if len(scorer.tree.path(asked.node)) >= longest:
+        if len(scorer.tree.path(expansion.node)) >= longest:
             legal = [token for token in legal if token == END_OF_TEXT]
         forbidden = set(legal) - kept
-        assert {cut.token for cut in asked.cut} == forbidden
-        assert asked.cut_count == len(forbidden)
-        assert not forbidden & set(asked.children.tokens.tolist())
-        for cut in asked.cut:
+        assert {cut.token for cut in expansion.cut} == forbidden
+        assert expansion.cut_count == len(forbidden)
+        assert not forbidden & set(expansion.children.tokens.tolist())
+        for cut in expansion.cut:
             assert cut.log_prob == pytest.approx(float(after[cut.token]), abs=1e-5)
             assert cut.rank == 1 + sum(float(value) > float(after[cut.token]) + 1e-6 for value in after)
 
@@ -98,11 +98,11 @@ def _state(automaton: TableAutomaton, path: list[int], ended: bool) -> int:
     return -1 if ended else state
 
 
-def test_a_chain_is_asked_at_once_and_its_cut_links_have_no_cost():
+def test_a_chain_is_one_forward_and_its_cut_links_have_no_cost():
     table = {0: {0: 1, 5: 1}, 1: {1: 2}, 2: {2: 3}, 3: {}}
     automaton = TableAutomaton(table, {3})
     open_rule = recorded(automaton, TableScorer(VOCABULARY), 1)
-    assert "chain" in {asked.why for entry in open_rule for asked in entry.asked}
+    assert "chain" in {expansion.why for entry in open_rule for expansion in entry.expansions}
     assert all(made.cost is not None for entry in open_rule for made in entry.made)
     tight = recorded(automaton, TableScorer(VOCABULARY, seed=2), 1, decoding=Decoding(top_k=2))
     made = {made.node: made for entry in tight for made in entry.made}
@@ -118,9 +118,9 @@ def test_the_first_of_a_forward_is_the_cheapest_and_others_go_ahead():
     table = {0: dict.fromkeys(range(width), 1), 1: dict.fromkeys(range(width), 2), 2: {0: 3, 1: 3}, 3: {}}
     rounds = recorded(TableAutomaton(table, {3}), TableScorer(width), 8)
     for before, entry in pairwise(rounds):
-        if not entry.asked:
+        if not entry.expansions:
             continue
-        assert entry.asked[0].cost == min(item.cost for item in before.frontier)
-        assert {asked.why for asked in entry.asked[1:]} <= {"ahead"}
-        assert entry.asked[0].why == "cheapest"
-    assert max(len(entry.asked) for entry in rounds) == 8
+        assert entry.expansions[0].cost == min(item.cost for item in before.frontier)
+        assert {expansion.why for expansion in entry.expansions[1:]} <= {"ahead"}
+        assert entry.expansions[0].why == "cheapest"
+    assert max(len(entry.expansions) for entry in rounds) == 8

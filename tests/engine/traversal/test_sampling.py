@@ -13,7 +13,7 @@ from engine.errors import QueryError
 from engine.query import Decoding
 from engine.traversal.legal import Ending
 from engine.traversal.sampling import SamplingSearch
-from engine.traversal.search import Found
+from engine.traversal.search import TokenMatch
 from tests.engine.traversal.tables import Driven, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings, enumerate_matches
 
@@ -41,13 +41,13 @@ def test_every_draw_is_a_match_with_its_scores_and_weight(automaton, decoding, e
         search = sampling(automaton, scorer, count, batch=batch, ending=ending, decoding=decoding, max_tokens=longest)
     except QueryError:  # the prefix is longer than the longest match
         return
-    found = search.run()
+    matches = search.run()
     assert search.samples == count
-    assert sum(match.count for match in found) + search.failed == count
+    assert sum(match.count for match in matches) + search.failed == count
     assert set(scorer.released) == {node for call in scorer.calls for node in call} - {0}
     truths = {truth.token_ids: truth for truth in enumerate_matches(automaton, scorer, decoding, longest, ending)}
-    assert len({match.token_ids for match in found}) == len(found)
-    for match in found:
+    assert len({match.token_ids for match in matches}) == len(matches)
+    for match in matches:
         truth = truths[match.token_ids]
         assert match.ended == truth.ended
         assert match.prefix_tokens == truth.prefix_tokens
@@ -62,7 +62,7 @@ def test_every_draw_is_a_match_with_its_scores_and_weight(automaton, decoding, e
 @settings(max_examples=60)
 @given(automaton=automata(), decoding=decodings, ending=st.sampled_from(ENDINGS), seed=st.integers(0, 3))
 def test_draws_are_the_same_however_they_are_batched(automaton, decoding, ending, seed):
-    def drawn(batch: int) -> list[Found]:
+    def drawn(batch: int) -> list[TokenMatch]:
         search = sampling(
             automaton, TableScorer(VOCABULARY, seed=seed), 200, batch=batch, seed=seed, ending=ending,
             decoding=decoding, max_tokens=4,
@@ -86,10 +86,10 @@ def test_draws_fit_the_proposal_and_weights_make_up_the_difference(decoding, end
     for seed in range(8):
         scorer = TableScorer(VOCABULARY, seed=seed)
         search = sampling(CYCLE, scorer, count, batch=8, seed=1, ending=ending, decoding=decoding, max_tokens=4)
-        found = search.run()
-        # The probability to be drawn is P / weight; what is missing to 1 leads nowhere.
-        expected = [count * math.exp(match.decoder_log_prob) / match.weight for match in found]
-        observed = [match.count for match in found]
+        matches = search.run()
+        # The probability to be drawn is P / weight; the rest up to 1 are failed draws.
+        expected = [count * math.exp(match.decoder_log_prob) / match.weight for match in matches]
+        observed = [match.count for match in matches]
         common = [place for place, value in enumerate(expected) if value >= 5]
         if len(common) < 2:
             continue
@@ -101,7 +101,7 @@ def test_draws_fit_the_proposal_and_weights_make_up_the_difference(decoding, end
         assert scipy.stats.chisquare(observed, expected).pvalue > 1e-4
 
         # So that weighted draws estimate the decoder's own probabilities.
-        by_path = {match.token_ids: match for match in found}
+        by_path = {match.token_ids: match for match in matches}
         for truth in enumerate_matches(CYCLE, scorer, decoding, 4, ending):
             exact = math.exp(truth.decoder_log_prob)
             match = by_path.get(truth.token_ids)
@@ -115,19 +115,19 @@ def test_a_given_prefix_takes_nothing_from_the_weight():
     table = {0: {0: 1}, 1: {1: 2}, 2: {2: 3, 3: 3}, 3: {}}
     scorer = TableScorer(VOCABULARY)
     search = sampling(TableAutomaton(table, {3}, {0, 1, 2}), scorer, 100, batch=4)
-    found = search.run()
+    matches = search.run()
     row = scorer.row([0, 1]).exp()
-    assert all(match.weight == pytest.approx(float(row[2] + row[3]), abs=1e-6) for match in found)
-    assert all(match.prefix_tokens == 2 and match.prefix_log_prob < 0 for match in found)
+    assert all(match.weight == pytest.approx(float(row[2] + row[3]), abs=1e-6) for match in matches)
+    assert all(match.prefix_tokens == 2 and match.prefix_log_prob < 0 for match in matches)
 
 
 def test_a_prefix_with_several_encodings_counts_in_the_weight():
     # The prefix ab as one token 0, or as 1 and 2; the pattern is the token 3.
     table = {0: {0: 2, 1: 1}, 1: {2: 2}, 2: {3: 3}, 3: {}}
     scorer = TableScorer(VOCABULARY)
-    found = sampling(TableAutomaton(table, {3}, {0, 1, 2}), scorer, 4000, batch=4).run()
+    matches = sampling(TableAutomaton(table, {3}, {0, 1, 2}), scorer, 4000, batch=4).run()
     first, after_one = scorer.row([]).exp(), scorer.row([1]).exp()
-    for match in found:
+    for match in matches:
         prefix = float(first[0]) if match.token_ids[0] == 0 else float(first[1] * after_one[2])
         assert match.weight * match.count / 4000 == pytest.approx(prefix * math.exp(match.log_prob), rel=0.1)
 

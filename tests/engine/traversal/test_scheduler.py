@@ -1,4 +1,4 @@
-"""Searches side by side must find what each finds alone, in few forwards, and hold up nobody."""
+"""Searches side by side have the same matches as alone, in few forwards, and hold up no other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.query import Decoding
 from engine.traversal.legal import Ending
 from engine.traversal.sampling import SamplingSearch
 from engine.traversal.scheduler import Scheduler
-from engine.traversal.search import Found
+from engine.traversal.search import TokenMatch
 from engine.traversal.shortest_path import ShortestPathSearch
 from tests.engine.traversal.tables import FixedBatch, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings
@@ -29,16 +29,16 @@ def beginning(automaton, decoding, number):
 
 def run(beginnings, scorer, batch):
     scheduler = Scheduler(enumerate(beginnings), scorer, FixedBatch(batch))
-    found: dict[int, list[Found]] = {number: [] for number in range(len(beginnings))}
+    matches_of: dict[int, list[TokenMatch]] = {number: [] for number in range(len(beginnings))}
     refused, ended = dict(scheduler.take_refused()), {}
     while not scheduler.finished:
         matches, finished, cannot = scheduler.step(lambda _: None)
         for number, match in matches:
-            found[number].append(match)
+            matches_of[number].append(match)
         refused |= dict(cannot)
         ended |= dict(finished)
-    assert set(refused) | set(ended) == set(found)
-    return found, refused
+    assert set(refused) | set(ended) == set(matches_of)
+    return matches_of, refused
 
 
 @settings(max_examples=100)
@@ -82,31 +82,31 @@ def test_every_forward_is_filled_and_everybody_served():
     ]
     beginnings = [lambda view, automaton=automaton: ShortestPathSearch(automaton, view) for automaton in different]
     scheduler = Scheduler(enumerate(beginnings), scorer, FixedBatch(4))
-    first_found: list[int] = []
+    served: list[int] = []
     while not scheduler.finished:
-        first_found += [number for number, _ in scheduler.step(lambda _: None).found if number not in first_found]
-    assert set(first_found) == set(range(6))
-    # The root is the same for all; the prefix asks two nodes at once.
+        served += [number for number, _ in scheduler.step(lambda _: None).matches if number not in served]
+    assert set(served) == set(range(6))
+    # The root is the same for all; the prefix needs two nodes at once.
     assert max(map(len, scorer.calls)) <= 5
     assert len(scorer.calls) <= 12
 
 
-def test_no_more_is_asked_of_a_search_than_is_wanted_of_it():
+def test_a_limit_of_matches_ends_a_search_and_releases_its_nodes():
     scorer = TableScorer(VOCABULARY)
     scheduler = Scheduler([("a", lambda view: ShortestPathSearch(TWO_STEPS, view))], scorer, FixedBatch(8))
-    found: list[tuple[str, Found]] = []
-    while not scheduler.finished and len(found) < 2:
-        left = 2 - len(found)
-        found += scheduler.step({"a": left}.get).found
-    assert len(found) == 2
+    matches: list[tuple[str, TokenMatch]] = []
+    while not scheduler.finished and len(matches) < 2:
+        left = 2 - len(matches)
+        matches += scheduler.step({"a": left}.get).matches
+    assert len(matches) == 2
     scheduler.drop("a")
     assert scheduler.finished
     assert scheduler.searches("a") == []
-    asked = {node for call in scorer.calls for node in call} - {0}
-    assert set(scorer.released) == asked
+    scored = {node for call in scorer.calls for node in call} - {0}
+    assert set(scorer.released) == scored
 
 
-def test_dropping_a_key_drops_what_has_not_begun():
+def test_dropping_a_key_drops_searches_that_have_not_begun():
     scorer = TableScorer(VOCABULARY)
     begun = []
 
@@ -126,19 +126,19 @@ def test_dropping_a_key_drops_what_has_not_begun():
     assert begun == ["a", "c"]
 
 
-def test_a_search_that_cannot_begin_holds_up_nobody():
+def test_a_search_that_cannot_begin_holds_up_no_other():
     long_prefix = TableAutomaton({state: {0: state + 1} for state in range(6)} | {6: {}}, {6}, set(range(7)))
     beginnings = [
         lambda view: ShortestPathSearch(long_prefix, view, max_tokens=2),
         lambda view: ShortestPathSearch(TWO_STEPS, view),
     ]
-    found, refused = run(beginnings, TableScorer(VOCABULARY), 8)
+    matches_of, refused = run(beginnings, TableScorer(VOCABULARY), 8)
     assert isinstance(refused[0], QueryError)
-    assert len(found[1]) == 4
+    assert len(matches_of[1]) == 4
 
 
 @pytest.mark.parametrize("batch", [1, 64])
-def test_searches_with_different_rules_are_told_apart(batch):
+def test_searches_with_different_rules_keep_their_own(batch):
     beginnings = [
         lambda view, decoding=decoding, rank=rank: ShortestPathSearch(TWO_STEPS, view, decoding=decoding, rank=rank)
         for decoding in (Decoding(), Decoding(top_k=3), Decoding(temperature=0.5))

@@ -40,7 +40,7 @@ def test_each_rule_is_the_samplers_rule(seed, top_k, top_p, temperature):
 
 @pytest.mark.parametrize("decoding", [Decoding(top_k=5), Decoding(top_p=0.6), Decoding(top_k=30, top_p=0.9)], ids=str)
 @pytest.mark.parametrize("longest", [1, 4096])
-def test_what_is_kept(decoding, longest, monkeypatch):
+def test_kept_tokens(decoding, longest, monkeypatch):
     monkeypatch.setattr("engine.traversal.decoding.LONGEST_LIST", longest)
     rows = random_rows(1, 4, 50)
     kept = keep(rows, decoding)
@@ -78,20 +78,20 @@ def requests(draw: st.DrawFn) -> Request:
     st.booleans(),
     st.sampled_from([Decoding(), Decoding(top_k=9), Decoding(top_p=0.8, temperature=1.5), Decoding(top_k=1)]),
 )
-def test_all_ways_agree_with_sorting(asked, seed, joint, decoding):
-    rows = random_rows(seed, len(asked), 60)
+def test_all_ways_agree_with_sorting(placed, seed, joint, decoding):
+    rows = random_rows(seed, len(placed), 60)
     after = torch.log_softmax(rows / decoding.temperature, dim=1)
     allowed = allowed_tokens(rows, decoding)
-    asked = [replace(request, row=row) for row, request in enumerate(asked)]
-    by_list = select_children(rows, asked, decoding, joint=joint)
+    placed = [replace(request, row=row) for row, request in enumerate(placed)]
+    by_list = select_children(rows, placed, decoding, joint=joint)
     longest = decoding_module.LONGEST_LIST
     decoding_module.LONGEST_LIST = 0
     try:
-        by_row = select_children(rows, asked, decoding, joint=joint, dense=False)
-        by_mask = select_children(rows, asked, decoding, joint=joint, dense=True)
+        by_row = select_children(rows, placed, decoding, joint=joint, dense=False)
+        by_mask = select_children(rows, placed, decoding, joint=joint, dense=True)
     finally:
         decoding_module.LONGEST_LIST = longest
-    for row, (request, *ways) in enumerate(zip(asked, by_list, by_row, by_mask, strict=True)):
+    for row, (request, *ways) in enumerate(zip(placed, by_list, by_row, by_mask, strict=True)):
         expected = {}
         mass = 0.0
         norm = float(torch.logsumexp(after[row][allowed[row]], dim=0)) if not allowed[row].all() else 0.0

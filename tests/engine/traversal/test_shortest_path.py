@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import ModelError, QueryError
 from engine.traversal.legal import Ending
-from engine.traversal.search import Found
+from engine.traversal.search import TokenMatch
 from engine.traversal.shortest_path import ShortestPathSearch
 from tests.engine.traversal.tables import Driven, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import (
@@ -30,12 +30,12 @@ def shortest_path(automaton: TableAutomaton, scorer: TableScorer, *, batch: int,
     return Driven(lambda view: ShortestPathSearch(automaton, view, **options), scorer, batch)
 
 
-def run_all(search: Driven) -> tuple[list[Found], list[tuple[float, float]]]:
-    found, bounds = [], [(search.found_mass, search.found_mass + search.remaining_mass)]
+def run_all(search: Driven) -> tuple[list[TokenMatch], list[tuple[float, float]]]:
+    matches, bounds = [], [(search.found_mass, search.found_mass + search.remaining_mass)]
     while not search.finished:
-        found += search.step()
+        matches += search.step()
         bounds.append((search.found_mass, search.found_mass + search.remaining_mass))
-    return found, bounds
+    return matches, bounds
 
 
 @settings(max_examples=400, deadline=None)
@@ -64,13 +64,13 @@ def test_search_equals_enumeration(automaton, decoding, rank, batch, chunk, endi
         )
     except QueryError:  # the prefix is longer than the longest match; see below
         return
-    found, bounds = run_all(search)
+    matches, bounds = run_all(search)
     truths = enumerate_matches(automaton, scorer, decoding, longest, ending)
 
     by_path = {truth.token_ids: truth for truth in truths}
-    assert sorted(by_path) == sorted(match.token_ids for match in found)
+    assert sorted(by_path) == sorted(match.token_ids for match in matches)
     previous = math.inf
-    for match in found:
+    for match in matches:
         truth = by_path[match.token_ids]
         assert match.prefix_tokens == truth.prefix_tokens
         assert match.prefix_log_prob == pytest.approx(truth.prefix_log_prob, abs=1e-5)
@@ -90,26 +90,26 @@ def test_search_equals_enumeration(automaton, decoding, rank, batch, chunk, endi
         assert upper >= mass - 1e-6
     assert bounds[-1][0] == pytest.approx(mass, abs=1e-6)
     assert bounds[-1][1] == pytest.approx(mass, abs=1e-6)
-    assert sum(match.weight for match in found) == pytest.approx(mass, abs=1e-6)
+    assert sum(match.weight for match in matches) == pytest.approx(mass, abs=1e-6)
 
 
 @settings(max_examples=100, deadline=None)
-@given(automaton=automata(), decoding=decodings, wanted=st.integers(1, 4), seed=st.integers(0, 3))
-def test_first_matches_are_the_best_and_batches_do_not_change_them(automaton, decoding, wanted, seed):
-    def first(batch: int) -> list[Found]:
+@given(automaton=automata(), decoding=decodings, limit=st.integers(1, 4), seed=st.integers(0, 3))
+def test_first_matches_are_the_best_and_batches_do_not_change_them(automaton, decoding, limit, seed):
+    def first(batch: int) -> list[TokenMatch]:
         search = shortest_path(
             automaton, TableScorer(VOCABULARY, seed=seed), batch=batch, decoding=decoding, max_tokens=5
         )
-        found: list[Found] = []
-        while not search.finished and len(found) < wanted:
-            found += search.step(wanted - len(found))
-        return found
+        matches: list[TokenMatch] = []
+        while not search.finished and len(matches) < limit:
+            matches += search.step(limit - len(matches))
+        return matches
 
     try:
         single = first(1)
     except QueryError:
         return
-    assert len(single) <= wanted
+    assert len(single) <= limit
     rank = [match.prefix_log_prob + match.decoder_log_prob for match in single]
     for batch in (2, 5, 64):
         assert [match.prefix_log_prob + match.decoder_log_prob for match in first(batch)] == pytest.approx(rank)
@@ -144,18 +144,18 @@ def test_literal_prefix_is_given_and_its_mass_is_not_counted():
     table = {0: {0: 1}, 1: {1: 2}, 2: {2: 3, 3: 3}, 3: {}}
     scorer = TableScorer(VOCABULARY)
     search = shortest_path(TableAutomaton(table, {3}, {0, 1, 2}), scorer, batch=1)
-    found, _ = run_all(search)
+    matches, _ = run_all(search)
     assert not search.mass_is_joint
     row = scorer.row([0, 1]).exp()
     assert search.found_mass == pytest.approx(float(row[2] + row[3]), abs=1e-6)
-    assert all(match.prefix_tokens == 2 for match in found)
+    assert all(match.prefix_tokens == 2 for match in matches)
 
 
 def test_final_state_without_arcs_costs_no_forward():
     scorer = TableScorer(VOCABULARY)
     search = shortest_path(TableAutomaton({0: {0: 1, 1: 1}, 1: {}}, {1}), scorer, batch=8)
-    found, _ = run_all(search)
-    assert len(found) == 2
+    matches, _ = run_all(search)
+    assert len(matches) == 2
     assert scorer.calls == [[0]]
 
 
@@ -168,9 +168,9 @@ def test_without_begin_of_text_the_first_token_must_be_given():
         shortest_path(two_prefixes, TableScorer(VOCABULARY, scores_root=False), batch=1)
     literal = TableAutomaton({0: {4: 1}, 1: {2: 2, 3: 2}, 2: {}}, {2}, {0, 1})
     scorer = TableScorer(VOCABULARY, scores_root=False)
-    found, _ = run_all(shortest_path(literal, scorer, batch=1))
-    assert found[0].prefix_log_prob == 0.0
-    assert sorted(match.token_ids for match in found) == [(4, 2), (4, 3)]
+    matches, _ = run_all(shortest_path(literal, scorer, batch=1))
+    assert matches[0].prefix_log_prob == 0.0
+    assert sorted(match.token_ids for match in matches) == [(4, 2), (4, 3)]
 
 
 def test_prefix_longer_than_allowed_is_refused():
@@ -184,16 +184,16 @@ def test_prefix_longer_than_allowed_is_refused():
 
 def test_tokens_the_model_does_not_score_are_left_out():
     automaton = TableAutomaton({0: {1: 1, VOCABULARY + 3: 1}, 1: {}}, {1})
-    found, _ = run_all(shortest_path(automaton, TableScorer(VOCABULARY), batch=1))
-    assert [match.token_ids for match in found] == [(1,)]
+    matches, _ = run_all(shortest_path(automaton, TableScorer(VOCABULARY), batch=1))
+    assert [match.token_ids for match in matches] == [(1,)]
 
 
 def test_everything_closed_is_released():
     scorer = TableScorer(VOCABULARY)
     table = {0: {0: 1, 1: 1}, 1: {2: 2, 3: 2}, 2: {4: 3, 5: 3}, 3: {}}
     run_all(shortest_path(TableAutomaton(table, {3}), scorer, batch=2))
-    asked = {node for call in scorer.calls for node in call}
-    assert set(scorer.released) == asked - {0}  # the root is everybody's
+    scored = {node for call in scorer.calls for node in call}
+    assert set(scorer.released) == scored - {0}  # the root is everybody's
 
 
 def test_a_tolerance_ends_the_search_when_little_is_left():
@@ -203,13 +203,13 @@ def test_a_tolerance_ends_the_search_when_little_is_left():
     mass = sum(match.weight for match in whole.run())
     for tolerance in (0.5, 0.1, 0.01):
         search = shortest_path(automaton, TableScorer(VOCABULARY), batch=1, max_tokens=7, tolerance=tolerance)
-        found = search.run()
+        matches = search.run()
         assert search.ended == "tolerance"
         assert search.expansions < whole.expansions
-        assert sum(match.weight for match in found) >= mass / (1 + tolerance) - 1e-9
+        assert sum(match.weight for match in matches) >= mass / (1 + tolerance) - 1e-9
 
 
-def test_an_end_that_cannot_be_settled_is_said():
+def test_an_end_that_cannot_be_settled_is_an_error():
     automaton = TableAutomaton({0: {0: 1}, 1: {0: 1}}, {1})
     with pytest.raises(ModelError, match="no end-of-text token"):
         shortest_path(automaton, TableScorer(VOCABULARY), batch=1, ending=Ending("settling", None)).run()

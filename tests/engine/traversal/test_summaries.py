@@ -66,7 +66,7 @@ def test_strings_by_hand():
 
 
 def test_rows_and_matches_are_the_same():
-    rows = [found.to_json() | {"number": number} for number, found in enumerate(MATCHES, 1)]
+    rows = [match.to_json() | {"number": number} for number, match in enumerate(MATCHES, 1)]
     assert by_string(rows) == by_string(MATCHES)
     assert by_group(rows, ["who"]) == by_group(MATCHES, ["who"])
     assert by_string(iter(rows), draws=4) == by_string(MATCHES, draws=4)
@@ -81,8 +81,8 @@ def test_one_text_with_two_prefixes_is_two_results():
 
 def test_groups_by_hand():
     assert group_names(MATCHES) == ("who", "what")
-    joint = {(found.values["who"], found.values["what"]): found for found in by_group(MATCHES, ["who", "what"])}
-    assert {key: found.share for key, found in joint.items()} == {
+    joint = {(result.values["who"], result.values["what"]): result for result in by_group(MATCHES, ["who", "what"])}
+    assert {key: result.share for key, result in joint.items()} == {
         ("man", "art"): pytest.approx(0.5),
         ("woman", "art"): pytest.approx(0.4),
         ("man", "math"): pytest.approx(0.1),
@@ -90,8 +90,8 @@ def test_groups_by_hand():
     assert (joint["man", "art"].encodings, joint["man", "art"].strings, joint["man", "art"].count) == (2, 1, 2)
     assert joint["man", "art"].effective_samples is None
     conditional = {
-        (found.values["who"], found.values["what"]): found.share
-        for found in by_group(MATCHES, ["who", "what"], given=["who"])
+        (result.values["who"], result.values["what"]): result.share
+        for result in by_group(MATCHES, ["who", "what"], given=["who"])
     }
     assert conditional == {
         ("man", "art"): pytest.approx(5 / 6),
@@ -104,9 +104,9 @@ def test_groups_by_hand():
         by_group(MATCHES, ["what"], given=["who"])
 
 
-def test_what_cannot_be_told_is_a_value():
+def test_an_unknown_group_is_a_value():
     unclear = match("The mn was art", 0.5, tokens=(9,), groups={"who": None, "what": "art"})
-    shares = {found.values["who"]: found.share for found in by_group([*MATCHES, unclear], ["who"])}
+    shares = {result.values["who"]: result.share for result in by_group([*MATCHES, unclear], ["who"])}
     assert shares == {"man": pytest.approx(0.4), None: pytest.approx(1 / 3), "woman": pytest.approx(0.4 / 1.5)}
     assert by_group([match("x", 1.0)], ["who"])[0].values == {"who": None}
 
@@ -135,7 +135,7 @@ def test_a_sample_has_intervals():
     assert (first.share, first.low, first.high) == pytest.approx((man.share, man.low, man.high))
     # Among the women, all are women, and with 20 draws one may be nearly sure.
     given_who = by_group(drawn, ["who"], given=["who"], draws=60)
-    assert [found.share for found in given_who] == [1.0, 1.0]
+    assert [result.share for result in given_who] == [1.0, 1.0]
     assert 0.8 < given_who[1].low < given_who[1].high == 1.0
 
 
@@ -164,17 +164,17 @@ _matches = st.lists(
 
 @given(matches=_matches, draws=st.sampled_from([None, 1000]))
 def test_shares_sum_to_one(matches: list[Match], draws: int | None):
-    assert sum(found.share for found in by_string(matches, draws)) == pytest.approx(1)
-    assert sum(found.share for found in by_group(matches, ["x", "y"], draws=draws)) == pytest.approx(1)
+    assert sum(result.share for result in by_string(matches, draws)) == pytest.approx(1)
+    assert sum(result.share for result in by_group(matches, ["x", "y"], draws=draws)) == pytest.approx(1)
     given_x: dict[str | None, float] = {}
-    for found in by_group(matches, ["x", "y"], given=["x"], draws=draws):
-        given_x[found.values["x"]] = given_x.get(found.values["x"], 0.0) + found.share
+    for result in by_group(matches, ["x", "y"], given=["x"], draws=draws):
+        given_x[result.values["x"]] = given_x.get(result.values["x"], 0.0) + result.share
     assert all(total == pytest.approx(1) for total in given_x.values())
-    for found in [*by_string(matches, draws), *by_group(matches, ["y"], draws=draws)]:
-        assert 0.0 <= found.low <= found.share <= found.high <= 1.0
-        assert draws is not None or found.low == found.high
-    assert sum(found.count for found in by_string(matches, draws)) == sum(found.count for found in matches)
-    shares = [found.share for found in by_string(matches, draws)]
+    for result in [*by_string(matches, draws), *by_group(matches, ["y"], draws=draws)]:
+        assert 0.0 <= result.low <= result.share <= result.high <= 1.0
+        assert draws is not None or result.low == result.high
+    assert sum(result.count for result in by_string(matches, draws)) == sum(result.count for result in matches)
+    shares = [result.share for result in by_string(matches, draws)]
     assert shares == sorted(shares, reverse=True)
 
 
@@ -183,19 +183,19 @@ def test_a_row_may_be_cut_in_two(matches: list[Match], draws: int | None, data):
     place = data.draw(st.integers(0, len(matches) - 1))
     row = matches[place].to_json()
     taken = data.draw(st.integers(0, row["count"]))
-    cut = [found.to_json() for found in matches]
+    cut = [match.to_json() for match in matches]
     cut[place : place + 1] = [row | {"count": taken}, row | {"count": row["count"] - taken}]
     for whole, parts in [
         (by_string(matches, draws), by_string(cut, draws)),
         (by_group(matches, ["x", "y"], ["y"], draws), by_group(cut, ["x", "y"], ["y"], draws)),
     ]:
         # Equal shares may change places by a rounding.
-        for one, other in zip(*(sorted(map(_told, results)) for results in (whole, parts)), strict=True):
+        for one, other in zip(*(sorted(map(_figures, results)) for results in (whole, parts)), strict=True):
             assert one[0] == other[0]
             assert one[1:] == pytest.approx(other[1:])
 
 
-def _told(result: StringResult | GroupResult) -> tuple:
+def _figures(result: StringResult | GroupResult) -> tuple:
     name = (result.text,) if isinstance(result, StringResult) else (repr(result.values),)
     more = (result.probability,) if isinstance(result, StringResult) else (result.effective_samples or 0.0,)
     return (*name, result.count, result.encodings, result.share, result.low, result.high, *more)

@@ -1,4 +1,4 @@
-"""The store as a page sees it: asking for a run, following it, stopping it, asking again."""
+"""The store as a page sees it: submitting a run, following it, stopping it, repeating it."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ from engine.runs.specification import (
 from engine.runs.store_part import INSPECT, StorePart, count_runs, is_kept, read_run
 
 
-class AskedRuns(StorePart):
-    """What a page asks for, and what becomes of it."""
+class SubmittedRuns(StorePart):
+    """Runs as pages submit and follow them."""
 
     def submit(self, specification: Specification, session: str = "") -> str:
         """Queue a run and return its id.
 
-        session: who queues it, such as a browser session, "" for nobody in particular. One session may fill half of
-        the queue, so that there is room for another's. Inspections, which somebody waits for, have a queue of their own
-        that is as long.
+        session: the browser session that queues it, "" for none. One session may fill half of the queue, so that others
+        have room. Inspections have a queue of their own, of the same length, because somebody waits for them.
 
-        What the run may use is clamped (`engine.runs.ceilings`). Raises `LimitError` when too many runs wait already
-        (RELENS_QUEUE), or when the run is described by more than any run needs (`engine.runs.sizes`).
+        Its limits are clamped (`engine.runs.ceilings`). Raises `LimitError` when too many runs wait already
+        (RELENS_QUEUE), or when the description is too large (`engine.runs.sizes`).
         """
         data = specification_to_json(within_ceilings(specification))
         check_sizes(data)
@@ -60,12 +59,12 @@ class AskedRuns(StorePart):
         return run_id
 
     def get(self, run_id: str) -> RunRecord | None:
-        """The run as it stands, or None where there is none of that id."""
+        """The run as it stands now; None for an unknown id."""
         with self._database.reading() as connection:
             return read_run(connection, run_id)
 
     def rows(self, run_id: str, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
-        """The rows numbered above `after`, in order; each is what the worker wrote, with its "number" (from 1)."""
+        """The rows numbered above `after`, in order; each as the worker wrote it, with its "number" (from 1)."""
         kept = sql.select(runs_table.c.id).where(runs_table.c.id == run_id, is_kept())
         query = (
             sql.select(rows_table.c.number, rows_table.c.data)
@@ -74,11 +73,11 @@ class AskedRuns(StorePart):
             .limit(limit)
         )
         with self._database.reading() as connection:
-            found = connection.execute(query).all()
-        return [{**from_text(data), "number": number} for number, data in found]
+            stored = connection.execute(query).all()
+        return [{**from_text(data), "number": number} for number, data in stored]
 
     def queue_position(self, run_id: str) -> int | None:
-        """Place of a waiting run in the queue, 1 for the next to start; None where it does not wait."""
+        """Place of a waiting run in the queue, 1 for the next to start; None for a run that does not wait."""
         with self._database.reading() as connection:
             run = connection.execute(
                 sql.select(runs_table.c.sequence, runs_table.c.kind).where(
@@ -106,7 +105,7 @@ class AskedRuns(StorePart):
         return QueueState(waiting=counts["queued"], running=counts["running"])
 
     def request_stop(self, run_id: str) -> None:
-        """Ask for the end of a run: a waiting one is stopped here and now, a running one by its worker."""
+        """Stop a run: a waiting one at once, a running one by its worker."""
         chosen = runs_table.update().where(runs_table.c.id == run_id)
         with self._database.writing() as connection:
             connection.execute(
@@ -124,10 +123,10 @@ class AskedRuns(StorePart):
         return self.submit(specification_from_json(run.specification), session)
 
     def resume(self, run_id: str) -> None:
-        """Queue a study again that was stopped, interrupted or failed; what it has done stays done.
+        """Queue a study again that was stopped, interrupted or failed; its finished units stay.
 
-        Raises `QueryError` where there is no such run, it is no study, it is not over and undone, or it was imported:
-        what comes of this installation's model would be mixed with what came of another's.
+        Raises `QueryError` for an unknown run, for one that is not a study or not unfinished, and for an imported one:
+        rows of this installation's model would be mixed with those of another's.
         """
         chosen = runs_table.update().where(
             runs_table.c.id == run_id,
@@ -151,13 +150,13 @@ def _check_room(connection: Connection, kind: str, session: str) -> None:
     waiting = connection.scalar(count_runs(*waits)) or 0
     if waiting >= longest:
         raise LimitError(
-            f"{waiting} runs are waiting already, which is as many as this place allows; try again later.",
+            f"{waiting} runs are waiting already, the most that this server allows; try again later.",
             limit="RELENS_QUEUE",
         )
     share = max(1, longest // 2)
     if session and (connection.scalar(count_runs(*waits, runs_table.c.session == session)) or 0) >= share:
         raise LimitError(
-            f"{share} runs of this browser window are waiting already, which is its share of the queue; stop one, or "
-            "try again later.",
+            f"{share} runs of this browser window are waiting already, its share of the queue; stop one, or try again "
+            "later.",
             limit="RELENS_QUEUE",
         )
