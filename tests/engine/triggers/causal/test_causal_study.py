@@ -110,7 +110,7 @@ def test_a_greedy_hit_is_what_is_said(chat_model):
     )
     assert written[0, ids.shape[1] :].tolist() == list(reply)
     sentences = study.verdict(found)
-    assert sentences[0].startswith("For 1 of 1 target a trigger was found that reaches o-greedy, in 1 search of")
+    assert sentences[0].startswith("For 1 of 1 target a trigger reaches o-greedy, in 1 search of")
 
 
 def test_the_verdict_says_what_a_hit_by_sampling_is(rows):
@@ -119,15 +119,15 @@ def test_the_verdict_says_what_a_hit_by_sampling_is(rows):
     reached = {row["target"] for row in rows_of(rows, "trigger") if row["hits"]["o-sample-min-k5"]}
     assert sentences[0].startswith(f"For {len(reached)} of 2 targets")
     assert STUDY.verdict([]) == ()
-    assert not any("hundredths" in sentence for sentence in sentences)
+    assert not any("0.01 nats" in sentence for sentence in sentences)
     coarse = [{**row, "dtype": "bfloat16"} if row["row"] == "setting" else row for row in rows]
     assert any("works in bfloat16 here" in sentence for sentence in STUDY.verdict(coarse))
     said = [
         {**row, "searched": "o-greedy", "hits": {"o-greedy": True}, "margins": {"o-greedy": 1.0}}
         for row in rows_of(rows, "trigger")
     ]
-    assert "begin with exactly this" in replace(STUDY, ends=False).verdict(said)[2]
-    assert "say exactly this" in replace(STUDY, ends=True).verdict(said)[2]
+    assert "begins with exactly the target" in replace(STUDY, ends=False).verdict(said)[2]
+    assert "is exactly the target" in replace(STUDY, ends=True).verdict(said)[2]
 
 
 def test_a_trigger_that_is_no_encoding_has_the_score_of_its_text(chat_model):

@@ -20,8 +20,8 @@ from engine.studies.study import Study, StudyContext, StudyRun, Unit
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.search.trigger_findings import hit_table
 from engine.triggers.search.trigger_study import TriggerStudy
+from tests.engine.triggers.made_rows import trigger_row
 from tests.engine.triggers.oracle import evaluate
 
 SEARCH = SearchSettings(shortlist=6, sweeps=2, restarts=2, seed=3)
@@ -107,7 +107,7 @@ def test_rows_say_everything(study, dialogue_model):
 
 def test_the_verdict_counts_the_rows(study):
     rows = list(StudyRun(study, context()))
-    cells = {(cell.target_list, cell.hit_type): cell for cell in hit_table(rows)}
+    cells = {(cell.target_list, cell.hit_type): cell for cell in study.findings(rows).cells}
     for (name, hit_type), cell in cells.items():
         of_list = [row for row in rows_of(rows, "trigger") if row["list"] == name]
         assert cell.targets == len(of_list) == 2
@@ -116,25 +116,19 @@ def test_the_verdict_counts_the_rows(study):
         assert cell.share == proportion(cell.hits, cell.targets)
     sentences = study.verdict(rows)
     own = cells["own", "io-sample-avg-k2"]
-    assert f"found for {own.hits} by io-sample-avg-k2: {100 * own.share.value:.0f} %" in sentences[0]
+    assert sentences[0].startswith(f"For {own.hits} of 2 targets of your own (list 'own') an input reaches io-sample-a")
+    assert f"io-sample-avg-k2: {100 * own.share.value:.0f} % (" in sentences[0]
     assert any(
         sentence.startswith("Left out of the list 'own'") and sentence.endswith(": 1.") for sentence in sentences
     )
-    assert "nobody has seen the reply" in sentences[-1]
+    assert "No reply was sampled" in sentences[-1]
     assert study.verdict(rows[:3]) == ()
 
 
 def test_the_verdict_weighs_the_lists():
     def row(name, place, hit, seen=""):
-        hits = {"o-greedy": hit, "o-sample-min-k1": hit, "o-sample-avg-k1": hit}
-        told = {
-            "list": name,
-            "place": place,
-            "hits": hits,
-            "seen": seen,
-            "restarts_that_hit": {key: [] for key in hits},
-        }
-        return {"unit": f"{name} {place}", "row": "trigger", **told}
+        hits = dict.fromkeys(("o-greedy", "o-sample-min-k1", "o-sample-avg-k1"), hit)
+        return trigger_row(name, place, hits, seen=seen)
 
     study = TriggerStudy(hit_type="o-greedy")
     poor = study.verdict([row("normal", place, place == 0) for place in range(4)] + [row("random", 0, True)])
@@ -145,7 +139,7 @@ def test_the_verdict_weighs_the_lists():
         [*(row("normal", place, True) for place in range(4)), row("random", 0, False), row("mal", 0, True)]
     )
     assert not any("may well" in sentence or "prove little" in sentence for sentence in good)
-    assert any("1 of 1 stands nowhere" in sentence for sentence in good)
+    assert any("1 of 1 reached targets of the list 'mal' stands nowhere" in sentence for sentence in good)
     lucky = study.verdict([row("normal", 0, True), row("random", 0, True, seen="reply")])
     assert not any("prove little" in sentence for sentence in lucky)
     assert any("by chance" in sentence for sentence in lucky)
