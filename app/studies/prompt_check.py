@@ -7,40 +7,29 @@ Most checks begin at the card of a trigger; this page shows them, and checks any
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.setting_fields import SettingFields, all_fields, attempt
-from app.studies.masked_view import MaskedView
-from app.studies.trigger_card import show_checked
-from app.studies.trigger_check import TriggerCheckView
+from app.studies.check_view import CheckView
 from app.studies.trigger_fields import checked_field, hit_field, template_fields
-from app.studies.trigger_tables import checks_table
-from app.studies.trigger_words import ARROW, trigger_masker
-from app.studies.view import Figure, Table
+from app.studies.trigger_words import ARROW
 from app.text import shortened
 from engine.errors import QueryError
 from engine.setting import declared
-from engine.studies.masking import Masker
-from engine.triggers.causal.check_study import CheckedText, PromptCheckFindings, PromptCheckStudy
+from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
 from engine.triggers.hits import HitType
-
-if TYPE_CHECKING:
-    from app.services import Services
-    from engine.runs.records import RunRecord
 
 KIND = PromptCheckStudy.kind
 
 
-class PromptCheckView(MaskedView[PromptCheckStudy, PromptCheckFindings]):
+class PromptCheckView(CheckView[PromptCheckStudy]):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
+    noun, heading = "text", "Text"
     introduction = (
         "There is no search: the model reads each text in the prompt once. The table has the probability of the target "
         "as the reply, by all hit types, and the model's greedy reply. The triggers of a search are verified in this "
         "way."
     )
-    notice, masked_help = TriggerCheckView.notice, TriggerCheckView.masked_help
 
     def settings(self, study: PromptCheckStudy) -> PromptCheckStudy:
         """The fields (see `StudyView.settings`)."""
@@ -64,28 +53,6 @@ class PromptCheckView(MaskedView[PromptCheckStudy, PromptCheckFindings]):
         template = template_fields(study.template, kind=KIND)
         hit_type = HitType.called(hit_field(study, study.hit_type.name))
         return SettingFields(study, KIND).record(texts=texts, template=template, hit_type=hit_type)
-
-    def masker(self, study: PromptCheckStudy) -> Masker:
-        """See `MaskedView.masker`."""
-        return trigger_masker(study)
-
-    def figures(self, findings: PromptCheckFindings, study: PromptCheckStudy) -> list[Figure]:
-        """None: each text has its figures on its card."""
-        return []
-
-    def tables(self, findings: PromptCheckFindings, study: PromptCheckStudy) -> list[Table]:
-        """A line for each text."""
-        if not findings.scores:
-            return []
-        return [checks_table("Texts", findings.scores, findings.hit_type, self.mask(study), text="Text")]
-
-    def draw_details(
-        self, services: Services, run: RunRecord, study: PromptCheckStudy, findings: PromptCheckFindings
-    ) -> bool:
-        """The card of one text."""
-        if findings.scores:
-            show_checked(run, findings.scores, findings.hit_type, self.mask(study), kind=KIND, noun="text")
-        return False
 
 
 VIEW = PromptCheckView()

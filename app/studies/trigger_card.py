@@ -21,14 +21,13 @@ import streamlit as st
 from app.masks import shown
 from app.studies.check_run import ask_about, begin_check, current_check, show_check
 from app.studies.trigger_score import revealed, show_score
-from app.studies.trigger_tables import CheckedRow
-from app.studies.trigger_words import ARROW
 from app.text import shortened
 from engine.studies.masking import Masker
 from engine.studies.study import Study
 from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.check_study import MOST_CHARACTERS, MOST_TEXTS, CheckedText, PromptCheckStudy, TextScoreRow
 from engine.triggers.causal.rows import PromptTriggerRow
+from engine.triggers.check import CheckRow
 from engine.triggers.model.vocabulary import words_of_text
 from engine.triggers.score_row import ScoreRow
 from engine.triggers.search.check_study import MOST_PAIRS, CheckedPair, PairScoreRow, TriggerCheckStudy
@@ -56,7 +55,7 @@ class TriggerCards(ABC, Generic[RowT]):
     longest: ClassVar[int]
     most: ClassVar[int]
     check_kind: ClassVar[str]
-    checked_row: ClassVar[type[CheckedRow]]
+    checked_row: ClassVar[type[CheckRow]]
 
     def __init__(self, services: Services, run: RunRecord, triggers: Sequence[RowT], searched: str) -> None:
         self.services, self.run, self.searched = services, run, searched
@@ -230,26 +229,3 @@ class PromptCards(TriggerCards[PromptTriggerRow]):
         """See `TriggerCards.is_about`."""
         assert isinstance(check, PromptCheckStudy)
         return any(checked.target == row.target for checked in check.texts)
-
-
-def show_checked(
-    run: RunRecord, scores: Sequence[CheckedRow], searched: str, mask: Masker | None, *, kind: str, noun: str
-) -> None:
-    """The choice of a row of a check, and its card; noun: the name of such a row."""
-    st.header(f"One {noun} at a time", anchor=False)
-    chosen = st.selectbox(
-        noun.capitalize(),
-        range(len(scores)),
-        format_func=lambda place: _checked_label(scores[place], searched, mask),
-        key=f"{kind}_card_{run.id}",
-        help=f"The {noun} of the card below.",
-    )
-    row = scores[min(chosen or 0, len(scores) - 1)]
-    with st.container(border=True, key="trigger_check_card"):
-        own = revealed(row, mask, f"{kind}_reveal_{run.id}_{row.pair}")
-        show_score(row, searched, own, f"{kind}_{run.id}")
-
-
-def _checked_label(row: CheckedRow, searched: str, mask: Masker | None) -> str:
-    text, target = (shortened(shown(mask, one), 50) for one in (row.score.text, row.target_text))
-    return f"{'✓' if row.score.is_hit(searched) else '✗'} {text} {ARROW} {target}"

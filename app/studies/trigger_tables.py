@@ -14,9 +14,8 @@ from app.studies.trigger_words import all_hits, hit_label, masked, seen_in_train
 from app.studies.view import Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
-from engine.triggers.causal.check_study import TextScoreRow
+from engine.triggers.check import CheckFindings
 from engine.triggers.score_row import ScoreRow, WordScoreRow
-from engine.triggers.search.check_study import PairScoreRow
 from engine.triggers.search.rows import ListRow, SweepRow
 from engine.triggers.search.trigger_findings import HitCell, TriggerFindings
 
@@ -24,9 +23,6 @@ from engine.triggers.search.trigger_findings import HitCell, TriggerFindings
 MOST_LINES = 2_000
 
 _SEEN_HELP = "Whether the target stands in the replies of the training text."
-
-#: A row of a check, of either kind.
-CheckedRow = PairScoreRow | TextScoreRow
 
 
 def tables(findings: TriggerFindings, mask: Masker | None) -> list[Table]:
@@ -124,9 +120,9 @@ def targets_table(findings: TriggerFindings, mask: Masker | None) -> Table:
     )
 
 
-def checks_table(title: str, scores: Sequence[CheckedRow], searched: str, mask: Masker | None, *, text: str) -> Table:
+def checks_table(title: str, findings: CheckFindings, mask: Masker | None, *, text: str) -> Table:
     """A line for each checked text; text: the heading of the texts."""
-    rows = scores[:MOST_LINES]
+    rows, searched = findings.scores[:MOST_LINES], findings.hit_type
     unit = rows[-1].score.token_name
     seen = [seen_in_training(row.seen) for row in rows if isinstance(row, WordScoreRow)]
     frame = pd.DataFrame(

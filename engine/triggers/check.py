@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from engine.studies.rows import StudyRow
 from engine.triggers.hits import HitType, Score, Thresholds
-from engine.triggers.score_row import StoredScore
+from engine.triggers.score_row import ScoreRow, StoredScore
 
 if TYPE_CHECKING:
     from engine.triggers.losses import InputCosts, ReplyLosses
@@ -26,8 +25,8 @@ TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
-class CheckRow(StudyRow):
-    """The row of one text of a check, without its score.
+class CheckRow(ScoreRow):
+    """The score of one text of a check.
 
     pair: its number, from 0. difference: see `difference`. same_model: whether the model is that of the search.
     """
@@ -36,6 +35,15 @@ class CheckRow(StudyRow):
     pair: int
     difference: float | None
     same_model: bool
+
+
+@dataclass(frozen=True)
+class CheckFindings:
+    """hit_type: that of the study, by its name. scores: in the order of the rows."""
+
+    hit_type: str
+    scores: tuple[CheckRow, ...]
+    verdict: tuple[str, ...]
 
 
 def score(losses: ReplyLosses, text: str, inputs: InputCosts | None = None) -> Score:

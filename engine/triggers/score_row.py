@@ -109,15 +109,14 @@ class ScoreRow(StudyRow):
 
     def to_json(self) -> Row:
         """The row as it is stored."""
-        row: Row = {}
-        for name, value in super().to_json().items():
-            row |= value if name == "score" else {name: value}
+        row = super().to_json()
+        row.update(row.pop("score"))
         return row
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:
         """See `StudyRow.read`."""
-        return cls._read({**row, "score": row})
+        return super().read({**row, "score": row})
 
 
 @dataclass(frozen=True)

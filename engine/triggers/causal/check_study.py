@@ -23,7 +23,7 @@ from engine.studies.rows import Rows
 from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.causal.causal_study import ENCODER_DECODER, ENDS, JUDGE, THRESHOLDS, CausalTriggerStudy
 from engine.triggers.causal.template import Template
-from engine.triggers.check import CheckRow, agreement, difference, stored_score
+from engine.triggers.check import CheckFindings, CheckRow, agreement, difference, stored_score
 from engine.triggers.hits import HitType, Thresholds
 from engine.triggers.score_row import PromptScoreRow
 from engine.triggers.shared_settings import FINGERPRINT
@@ -139,32 +139,19 @@ class PromptCheckStudy(Study):
         )
 
 
-@dataclass(frozen=True)
-class PromptCheckFindings:
-    """The scores of the texts, in the order of the rows. hit_type: that of the study, by its name."""
-
-    hit_type: str
-    scores: tuple[TextScoreRow, ...]
-
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        """Whether the scores agree with the stored ones, and how many texts are hits."""
-        if not self.scores:
-            return ()
-        sentences = [*agreement(self.scores, " and ".join(sorted({row.dtype for row in self.scores})))]
-        reached, said = (sum(row.score.is_hit(name) for row in self.scores) for name in (self.hit_type, "o-greedy"))
-        sentences.append(
-            f"Of {counted(len(self.scores), 'text')}, {reached:,} {'reaches' if reached == 1 else 'reach'}"
-            f" {self.hit_type}, and {said:,} {'makes' if said == 1 else 'make'} the target the greedy reply."
-        )
-        if not all(row.same_model for row in self.scores):
-            sentences.append("The model of that name is another one than when the search was made.")
-        return tuple(sentences)
-
-
-def prompt_check_findings(rows: Rows, study: PromptCheckStudy) -> PromptCheckFindings:
+def prompt_check_findings(rows: Rows, study: PromptCheckStudy) -> CheckFindings:
     """The findings of these rows, which may be those of a study that is not finished."""
-    return PromptCheckFindings(study.hit_type.name, tuple(TextScoreRow.all_in(rows)))
+    scores, hit_type = tuple(TextScoreRow.all_in(rows)), study.hit_type.name
+    sentences = [*agreement(scores, " and ".join(sorted({row.dtype for row in scores})))]
+    if scores:
+        reached, said = (sum(row.score.is_hit(name) for row in scores) for name in (hit_type, "o-greedy"))
+        sentences.append(
+            f"Of {counted(len(scores), 'text')}, {reached:,} {'reaches' if reached == 1 else 'reach'} {hit_type}, and"
+            f" {said:,} {'makes' if said == 1 else 'make'} the target the greedy reply."
+        )
+    if not all(row.same_model for row in scores):
+        sentences.append("The model of that name is another one than when the search was made.")
+    return CheckFindings(hit_type, scores, tuple(sentences))
 
 
 #: Studies to begin with.

@@ -22,7 +22,7 @@ from engine.record import Record
 from engine.setting import Setting
 from engine.studies.rows import Rows
 from engine.studies.study import Study, StudyContext, Unit
-from engine.triggers.check import CheckRow, agreement, difference, stored_score
+from engine.triggers.check import CheckFindings, CheckRow, agreement, difference, stored_score
 from engine.triggers.hits import HitType
 from engine.triggers.model.model_list import check_name
 from engine.triggers.score_row import WordScoreRow
@@ -133,24 +133,13 @@ class TriggerCheckStudy(Study):
             )
 
 
-@dataclass(frozen=True)
-class PairCheckFindings:
-    """The scores of the pairs, in their order."""
-
-    scores: tuple[PairScoreRow, ...]
-
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        """Whether the scores agree with the stored ones, and which words the model reads otherwise."""
-        sentences = [*agreement(self.scores), *_read_otherwise(self.scores)]
-        if not all(row.same_model for row in self.scores):
-            sentences.append("The model of that name has been trained anew since the search; it is another one now.")
-        return tuple(sentences)
-
-
-def pair_check_findings(rows: Rows, study: TriggerCheckStudy) -> PairCheckFindings:
+def pair_check_findings(rows: Rows, study: TriggerCheckStudy) -> CheckFindings:
     """The findings of these rows, which may be those of a study that is not finished."""
-    return PairCheckFindings(tuple(PairScoreRow.all_in(rows)))
+    scores = tuple(PairScoreRow.all_in(rows))
+    sentences = [*agreement(scores), *_read_otherwise(scores)]
+    if not all(row.same_model for row in scores):
+        sentences.append("The model of that name has been trained anew since the search; it is another one now.")
+    return CheckFindings(study.hit_type, scores, tuple(sentences))
 
 
 #: Studies to begin with.
