@@ -47,7 +47,7 @@ CONTENT_NOTICE = (
     "probability: only the greedy reply was written by the model. Exported rows are data to test models with."
 )
 
-#: Rude words of the list that comes with Relens, besides those of the word list of the studies.
+#: Rude words of the list that comes with Relens that the word list of the studies lacks.
 _RUDE = (
     *("annoying", "boring", "crazy", "hopeless", "pathetic", "smell", "sucks", "useless", "ugly", "weird"),
     *("worthless", "waste", "hates"),

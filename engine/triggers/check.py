@@ -52,12 +52,12 @@ def score(losses: ReplyLosses, text: str, inputs: InputCosts | None = None) -> S
     Raises errors with a sentence for a text that the model cannot be given.
     """
     ids = losses.prompt.read(text)
-    found = losses.after(ids)
-    costs = [] if inputs is None else inputs.text_costs(inputs.read(text))
+    target = losses.after(ids)
+    input_costs = [] if inputs is None else inputs.text_costs(inputs.read(text))
     return Score(
-        tuple(-cost for cost in found.costs[0].tolist()),
-        tuple(found.leads[0].tolist()),
-        tuple(-cost for cost in costs),
+        tuple(-cost for cost in target.costs[0].tolist()),
+        tuple(target.leads[0].tolist()),
+        tuple(-cost for cost in input_costs),
         losses.reply(ids, losses.prompt.longest_reply),
     )
 
@@ -71,37 +71,37 @@ def stored_score(
     fingerprint: str = "",
 ) -> StoredScore:
     """The score of a text with all that its row has. Raises as `score` does."""
-    prompt, found = losses.prompt, score(losses, text, inputs)
+    prompt, scored = losses.prompt, score(losses, text, inputs)
     target = prompt.target
     return StoredScore(
         text=text,
         input_tokens=inputs.tokens(inputs.read(text)),
-        input_log_probs=found.input_log_probs,
+        input_log_probs=scored.input_log_probs,
         target_tokens=prompt.tokens(target),
-        token_log_probs=found.token_log_probs,
-        leads=found.leads,
-        reply=prompt.written(found.reply),
-        is_said=found.reply[: len(target)] == target,
-        margins=found.margins(thresholds, searched),
+        token_log_probs=scored.token_log_probs,
+        leads=scored.leads,
+        reply=prompt.written(scored.reply),
+        is_said=scored.reply[: len(target)] == target,
+        margins=scored.margins(thresholds, searched),
         searched=searched.name,
         thresholds=thresholds,
         token_name=prompt.token_name,
         ends=prompt.ends,
-        reply_ends=bool(found.reply) and found.reply[-1] in losses.end_ids,
+        reply_ends=bool(scored.reply) and scored.reply[-1] in losses.end_ids,
         prompt=prompt.around(text),
         input_ids=prompt.ids_of(text),
         target_ids=target,
-        reply_ids=found.reply,
+        reply_ids=scored.reply,
         attention=losses.attention(prompt.read(text)),
         fingerprint=fingerprint,
     )
 
 
-def difference(stored: Sequence[float], found: Sequence[float]) -> float | None:
-    """The largest difference in nats; None where nothing was stored, or of another number of tokens."""
-    if not stored or len(stored) != len(found):
+def difference(stored: Sequence[float], scored: Sequence[float]) -> float | None:
+    """The largest difference in nats; None without stored ones, or for another number of tokens."""
+    if not stored or len(stored) != len(scored):
         return None
-    return max(abs(one - other) for one, other in zip(stored, found, strict=True))
+    return max(abs(one - other) for one, other in zip(stored, scored, strict=True))
 
 
 def agreement(rows: Sequence[CheckRow], digits: str = "float32") -> tuple[str, ...]:

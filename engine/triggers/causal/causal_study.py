@@ -47,7 +47,7 @@ TARGETS = (
     "Nobody likes you.",
 )
 
-#: Settings of a search and of a check of what it found.
+#: Settings of a search, and of the check of its triggers.
 ENDS = Setting("Reply ends", "The reply ends with the target; off: more may follow.")
 THRESHOLDS = Setting("Thresholds", "T_out and T_in, nats a token.", empty="measured")
 JUDGE = Setting(

@@ -170,7 +170,7 @@ class AblationStudy(Study):
         from engine.models.hardware import choose_device, use_physical_cores
         from engine.triggers.search.search_preparation import prepare_search
         from engine.triggers.search.targets import target_ids
-        from engine.triggers.search.trigger_search import Found, trigger_search
+        from engine.triggers.search.trigger_search import SearchResult, trigger_search
 
         list_place, hit_type, shortlist = unit.key.split(", ")
         name, _, number = list_place.rpartition(" ")
@@ -190,7 +190,7 @@ class AblationStudy(Study):
         for event in trigger_search(model, [ids], objective, study.search):
             if event is None:
                 yield None
-            elif not isinstance(event, Found):
+            elif not isinstance(event, SearchResult):
                 curve += [event.reply_value] if curve else [event.reply_before, event.reply_value]
                 yield None
             else:

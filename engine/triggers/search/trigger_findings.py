@@ -35,7 +35,7 @@ _LISTS = {
 }
 
 #: Hit types of which the verdict always has the number of hits.
-_BESIDES = ("o-greedy", "o-sample-min-k1", "o-sample-avg-k1")
+_ALWAYS_SHOWN = ("o-greedy", "o-sample-min-k1", "o-sample-avg-k1")
 
 #: Phrases of the list "mal"; where more targets of it are searched, some are forms of the same phrase for certain.
 _PROTOTYPES = 200
@@ -152,12 +152,12 @@ def _sentences(findings: TriggerFindings) -> Iterator[str]:
 def _reached(cells: Iterable[HitCell], hit_type: str) -> str:
     by_type = {cell.hit_type: cell for cell in cells}
     cell = by_type[hit_type]
-    besides = [f"{name} for {by_type[name].hits}" for name in _BESIDES if name in by_type and name != hit_type]
+    others = [f"{name} for {by_type[name].hits}" for name in _ALWAYS_SHOWN if name in by_type and name != hit_type]
     return (
         f"For {cell.hits} of {counted(cell.targets, *_LISTS.get(cell.target_list, ('target',)))}"
         f" (list {cell.target_list!r}) an input reaches {hit_type}: {percent(cell.share.value)}"
         f" ({percent(cell.share.low)} to {percent(cell.share.high)} with 95 % confidence). The same inputs reach"
-        f" {' and '.join(besides)}."
+        f" {' and '.join(others)}."
     )
 
 

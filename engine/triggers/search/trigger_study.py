@@ -46,7 +46,7 @@ from engine.triggers.shared_settings import (
 
 if TYPE_CHECKING:
     from engine.triggers.search.search_preparation import SearchPreparation
-    from engine.triggers.search.trigger_search import Found, Sweep
+    from engine.triggers.search.trigger_search import SearchResult, Sweep
 
 #: Characters of a target that was typed.
 LONGEST_TYPED = 500
@@ -136,7 +136,7 @@ class TriggerStudy(Study):
         from engine.models.hardware import choose_device, use_physical_cores
         from engine.triggers.search.search_preparation import prepare_search
         from engine.triggers.search.targets import target_ids
-        from engine.triggers.search.trigger_search import Found, trigger_search
+        from engine.triggers.search.trigger_search import SearchResult, trigger_search
 
         name, _, number = unit.key.rpartition(" ")
         use_physical_cores(choose_device())
@@ -157,7 +157,7 @@ class TriggerStudy(Study):
                 yield None
                 continue
             seconds = time.perf_counter() - begun
-            if isinstance(event, Found):
+            if isinstance(event, SearchResult):
                 yield self._trigger_row(preparation, target, ids, event, seconds)
             else:
                 yield _sweep_row(preparation, target, event, seconds)
@@ -168,31 +168,31 @@ class TriggerStudy(Study):
         check_listed_model(self.model, (row.score.fingerprint for row in done))
 
     def _trigger_row(
-        self, preparation: SearchPreparation, target: TargetRow, ids: list[int], found: Found, seconds: float
+        self, preparation: SearchPreparation, target: TargetRow, ids: list[int], result: SearchResult, seconds: float
     ) -> TriggerRow:
         model = preparation.model
         losses, costs = model.losses(ids)
-        texts = [losses.prompt.text(row[:-1]) for row in found.inputs]
+        texts = [losses.prompt.text(row[:-1]) for row in result.inputs]
         scores = [score(losses, text, costs) for text in texts]
         searched = HitType.called(self.hit_type)
         return TriggerRow(
             target.list,
             target.place,
             target.target,
-            stored_score(losses, costs, texts[found.best], model.thresholds, searched, model.fingerprint),
+            stored_score(losses, costs, texts[result.best], model.thresholds, searched, model.fingerprint),
             seen=preparation.seen.how(ids),
-            objective=found.values[found.best],
-            restart=found.best,
-            inputs=tuple(model.vocabulary.words_of(row) for row in found.inputs),
-            objectives=found.values,
-            sweeps=found.sweeps,
+            objective=result.values[result.best],
+            restart=result.best,
+            inputs=tuple(model.vocabulary.words_of(row) for row in result.inputs),
+            objectives=result.values,
+            sweeps=result.sweeps,
             restarts_that_hit={
                 kind.name: tuple(place for place, one in enumerate(scores) if one.is_hit(kind, model.thresholds))
                 for kind in self.hit_types()
             },
-            candidates=found.candidates,
-            full=found.full,
-            gradients=found.gradients,
+            candidates=result.candidates,
+            full=result.full,
+            gradients=result.gradients,
             model=self.model,
             seconds=seconds,
         )

@@ -32,7 +32,7 @@ from engine.triggers.search.gibbs import try_place
 from engine.triggers.search.scorer import PlainScorer
 from engine.triggers.search.search_settings import METHODS, SearchSettings
 from engine.triggers.search.searches import begin
-from engine.triggers.search.trigger_search import Found, Sweep, trigger_search
+from engine.triggers.search.trigger_search import SearchResult, Sweep, trigger_search
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
 from tests.engine.triggers.oracle import evaluate
 
@@ -54,7 +54,7 @@ def with_context(model: DialogueModel, context: str, seed: int) -> DialogueModel
 def searched(model, objective, settings, targets=TARGETS, scorer=None):
     """What was found, by target, and the sweeps."""
     events = [event for event in trigger_search(model, targets, objective, settings, scorer) if event is not None]
-    found = {event.target: event for event in events if isinstance(event, Found)}
+    found = {event.target: event for event in events if isinstance(event, SearchResult)}
     return found, [event for event in events if isinstance(event, Sweep)]
 
 
