@@ -1,4 +1,4 @@
-"""The page of triggers in prompts, on rows of a tiny model: the card, what is asked about it, and the report."""
+"""The page of triggers in prompts, on rows of a tiny model: the card, its checks, and the report."""
 
 from __future__ import annotations
 
@@ -80,8 +80,10 @@ def test_all_triggers_are_verified_by_a_run_of_its_own(page, services, rows, con
     assert not page.exception
     check, check_id = checked(page, services)
     assert isinstance(check, PromptCheckStudy)
-    told = rows_of(rows, "trigger")
-    assert [(asked.text, asked.target) for asked in check.texts] == [(row["text"], row["target"]) for row in told]
+    triggers = rows_of(rows, "trigger")
+    assert [(checked_text.text, checked_text.target) for checked_text in check.texts] == [
+        (row["text"], row["target"]) for row in triggers
+    ]
     carry_out(check, check_id, services, context)
     page.run()
     assert not page.exception
@@ -136,7 +138,7 @@ def test_bars_have_a_label_for_each_token_of_the_target(rows):
     assert "diot" not in "".join(bars.labels)
 
 
-def test_what_a_model_writes_is_text_and_nothing_else(rows):
+def test_a_reply_is_escaped(rows):
     row = CAUSAL.findings(rows).triggers[0]
     tokens = ("<i>",) * len(row.score.input_log_probs)
     score = dataclasses.replace(row.score, reply="<img src=x onerror=alert(1)>", text="<b>", input_tokens=tokens)

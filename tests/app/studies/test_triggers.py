@@ -62,7 +62,7 @@ def tables(rows, study=STUDY):
     return {table.title: table.frame for table in VIEW.tables(study.findings(rows), study)}
 
 
-def test_nothing_found_shows_nothing():
+def test_no_rows_show_nothing():
     assert VIEW.figures(STUDY.findings([]), STUDY) == []
     assert VIEW.tables(STUDY.findings([]), STUDY) == []
 
@@ -191,7 +191,7 @@ def test_no_label_is_read_as_a_tag():
     assert not [text for text in chart.figure.layout.xaxis.ticktext if "<" in text or "$" in text]
 
 
-def test_words_are_masked_wherever_they_leave_the_page():
+def test_words_are_masked_in_rows_and_settings():
     study = TriggerStudy(targets=("you are a nincompoop",))
     mask = VIEW.mask(study)
     row = {"row": "trigger", "target": ["you", "nincompoop"], "inputs": [["nincompoop"]], "reply": ["stupid"], "x": 1}
@@ -220,7 +220,7 @@ def script(data: dict) -> None:
 
     kind = data["kind"]
     study_form.presets = lambda kind: {"This": Study.from_json(data)}
-    st.session_state["asked"], _ = study_form.study_form(
+    st.session_state["submitted"], _ = study_form.study_form(
         SimpleNamespace(**checks_here()), study_views()[kind], ["m"], None
     )
 
@@ -250,9 +250,9 @@ def form(study):
 def test_the_fields_hold_the_study(toy, study):
     shown = form(study)
     assert [error.value for error in shown.error] == []
-    asked = shown.session_state["asked"]
-    assert asked.study == study
-    assert asked.model == "toy"
+    specification = shown.session_state["submitted"]
+    assert specification.study == study
+    assert specification.model == "toy"
     assert [box.label for box in shown.selectbox if box.label == "Model"] == []
 
 
@@ -260,7 +260,7 @@ def test_without_a_model_the_page_has_a_link_to_the_training(tmp_path, monkeypat
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
     shown = form(STUDY)
     assert "Train a dialogue model first" in shown.error[0].value
-    assert shown.session_state["asked"] is None
+    assert shown.session_state["submitted"] is None
     assert "no dialogue model yet" in shown.info[0].value
 
 
@@ -268,7 +268,7 @@ def test_a_study_without_targets_is_refused(toy):
     shown = form(TriggerStudy(model="toy", lists=("mal",)))
     shown.button_group(key="triggers_lists").set_value([]).run()
     assert "no list of targets" in shown.error[0].value
-    assert shown.session_state["asked"] is None
+    assert shown.session_state["submitted"] is None
 
 
 class TestPage:
@@ -307,10 +307,10 @@ class TestPage:
     def test_a_report_and_a_file_are_masked_as_the_page_is(self, page, services, rows):
         value = page.query_params["run"]
         run = services.store.get(value if isinstance(value, str) else value[0])
-        mask, asked = trigger_masker(STUDY), StudySpecification("toy", STUDY)
+        mask, specification = trigger_masker(STUDY), StudySpecification("toy", STUDY)
         findings = STUDY.findings(rows)
         shown, shown_tables = VIEW.figures(findings, STUDY), VIEW.tables(findings, STUDY)
-        report = study_report(run, asked, VIEW, findings.verdict, shown, shown_tables, mask).decode()
+        report = study_report(run, specification, VIEW, findings.verdict, shown, shown_tables, mask).decode()
         assert "Word by word" in report
         file = study_file(rows, "csv", mask).decode()
         for text in (report, file):

@@ -62,8 +62,8 @@ STUDIES = {
 
 
 @pytest.fixture(params=STUDIES)
-def asked(request, tmp_path, monkeypatch, tiny_model_folder, dialogue_model):
-    """What is asked, with the files and the model that it names."""
+def specification(request, tmp_path, monkeypatch, tiny_model_folder, dialogue_model):
+    """A study, with the files and the model that it names."""
     monkeypatch.setenv("RELENS_DEVICE", "cpu")
     monkeypatch.setenv("RELENS_TEXTS", str(tmp_path))
     monkeypatch.setenv("RELENS_MODELS", str(tiny_model_folder))
@@ -84,7 +84,7 @@ def new_worker(url, start_process, monkeypatch):
 
 
 def is_within_a_unit(rows):
-    """Whether a unit is done, and in the next one something was told."""
+    """Whether a unit is done, and the next one has a row."""
     return bool(done_units(rows)) and rows[-1][ROW] not in (BEGIN, DONE)
 
 
@@ -93,8 +93,8 @@ def found(rows):
 
 
 @pytest.mark.model  # not for its weights, but for its workers, which take their time to begin
-def test_a_killed_study_comes_to_the_same_end(asked, store, new_worker):
-    run_id, study = store.submit(asked), asked.study
+def test_a_killed_study_has_the_same_rows(specification, store, new_worker):
+    run_id, study = store.submit(specification), specification.study
     keys = {unit.key for unit in study.units()}
     first = new_worker()
     wait_until(lambda: is_within_a_unit(store.rows(run_id)))
@@ -116,7 +116,7 @@ def test_a_killed_study_comes_to_the_same_end(asked, store, new_worker):
 
     # The same again, with nothing left of the first time, and nobody is killed.
     shutil.rmtree(Path(os.environ["RELENS_CACHE"]) / "character-models", ignore_errors=True)
-    undisturbed = store.submit(asked)
+    undisturbed = store.submit(specification)
     wait_until(lambda: not store.get(undisturbed).is_live)
     rows = store.rows(undisturbed)
     assert found(after) == found(rows)

@@ -76,11 +76,11 @@ def test_rows_say_everything(study, rows):
 
 @pytest.mark.parametrize("restarts", [1, 2])
 def test_fewer_restarts_are_the_first_of_more(study, rows, restarts):
-    """What is told of r restarts is what a search with r restarts comes to."""
+    """The cell of r restarts is the result of a search with r restarts."""
     for hit_type in HIT_TYPES:
         for shortlist in (2, 6):
-            asked = study.search_for(hit_type, shortlist)
-            fewer = Study.from_json({**asked.to_json(), "search": {**asked.search.to_json(), "restarts": restarts}})
+            search = study.search_for(hit_type, shortlist)
+            fewer = Study.from_json({**search.to_json(), "search": {**search.search.to_json(), "restarts": restarts}})
             triggers = rows_of(list(StudyRun(fewer, context())), "trigger")
             for cell in AblationStudy().findings(rows).cells:
                 key = (cell.hit_type, cell.shortlist, cell.restarts)
@@ -165,7 +165,7 @@ def test_the_verdict_names_the_least_that_does():
 
 
 @pytest.mark.parametrize("looks", [0, 30])
-def test_what_was_cut_short_ends_as_if_it_had_not_been(study, rows, looks):
+def test_a_resumed_study_has_the_rows_of_an_undisturbed_one(study, rows, looks):
     left = iter([False] * looks)
     first = StudyRun(study, context(lambda: next(left, True)))
     again = list(first)

@@ -83,7 +83,7 @@ def test_rows_say_everything(study, dialogue_model):
         assert row["objective"] == min(row["objectives"]) == row["objectives"][row["restart"]]
         assert row["inputs"][row["restart"]] == row["input_tokens"]
         assert row["fingerprint"] == dialogue_model.fingerprint
-        # What is told of the trigger is so when it is asked anew.
+        # A plain evaluation has the same scores.
         vocabulary = dialogue_model.vocabulary
         ids = [*vocabulary.ids(row["target"]), 0]
         assert row["target_ids"] == ids
@@ -146,7 +146,7 @@ def test_the_verdict_weighs_the_lists():
 
 
 @pytest.mark.parametrize("looks", [0, 3, 12, 40, 75])
-def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
+def test_a_resumed_study_has_the_rows_of_an_undisturbed_one(study, looks):
     whole = list(StudyRun(study, context()))
     left = iter([False] * looks)
     first = StudyRun(study, context(lambda: next(left, True)))
@@ -161,17 +161,17 @@ def test_a_file_and_our_own_list(study, tmp_path):
     (tmp_path / "targets.txt").write_text("word1\nword2 word3\nnobody\nword4\nword5\n")
     study = TriggerStudy(model="toy", lists=(), count=3, file=str(tmp_path / "targets.txt"), search=SEARCH)
     rows = list(StudyRun(study, context()))
-    (told,) = rows_of(rows, "list")
-    assert (told["targets"], len(told["dropped"])) == (3, 1)
+    (listed,) = rows_of(rows, "list")
+    assert (listed["targets"], len(listed["dropped"])) == (3, 1)
     assert [row["place"] for row in rows_of(rows, "trigger")] == [1, 2, 3]
     (tmp_path / "elsewhere.txt").write_text("word1")
     with pytest.raises(RelensError, match="upload"):
         check_files(TriggerStudy(file=str(tmp_path / "elsewhere.txt")))
-    # None of our own targets has only the words of this model; beside another list that is told, by itself it is wrong.
+    # None of our own targets has only the words of this model; with another list that is a row, alone it is an error.
     rows = list(StudyRun(TriggerStudy(model="toy", lists=("mal", "random"), count=1, search=SEARCH), context()))
-    told = next(row for row in rows_of(rows, "list") if row["list"] == "mal")
-    assert told["targets"] == 0
-    assert len(told["dropped"]) > 500
+    listed = next(row for row in rows_of(rows, "list") if row["list"] == "mal")
+    assert listed["targets"] == 0
+    assert len(listed["dropped"]) > 500
     assert [row["list"] for row in rows_of(rows, "trigger")] == ["random"]
     with pytest.raises(QueryError, match=r"^None of the [\d,]+ targets can be searched for; for instance, the target "):
         list(StudyRun(TriggerStudy(model="toy", lists=("mal",), count=1, search=SEARCH), context()))
@@ -188,7 +188,7 @@ def test_a_file_and_our_own_list(study, tmp_path):
         (("<eou>", "Zebra"), "None of the 2 targets can be searched for; for instance, the target '<eou>' has words"),
     ],
 )
-def test_targets_that_nobody_can_say_are_a_sentence(study, capsys, targets, sentence):
+def test_targets_with_unknown_or_too_many_words_are_a_sentence(study, capsys, targets, sentence):
     command = [
         "study",
         "triggers",
@@ -200,9 +200,9 @@ def test_targets_that_nobody_can_say_are_a_sentence(study, capsys, targets, sent
         f"targets={json.dumps(targets)}",
     ]
     assert main(command) == 2
-    told = capsys.readouterr()
-    assert sentence in told.err.splitlines()[-1]
-    assert "Traceback" not in told.err
+    listed = capsys.readouterr()
+    assert sentence in listed.err.splitlines()[-1]
+    assert "Traceback" not in listed.err
     # What is typed twice is searched for once, whatever its capitals.
     rows = list(StudyRun(dataclasses.replace(study, lists=(), targets=("word3", "Word3", "word3 ")), context()))
     assert [row["targets"] for row in rows_of(rows, "list")] == [1]
