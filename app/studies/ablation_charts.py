@@ -1,10 +1,10 @@
-"""The figures of search effort: what more restarts and longer shortlists bring, what they cost, and how losses fall.
+"""The figures of search effort: targets reached by restarts and by time for each shortlist, and losses by sweep.
 
     reached   ┌──────────── G = 30          reached     G = 30 ──◆
               │  ╱‾‾‾‾‾‾‾‾‾ G = 10                 G = 10 ──●
               └─────────────── restarts            └────────────── seconds a target
 
-Pure functions of rows: figures 4b and 4a of He and Glass 2019, appendix D.
+Pure functions of the findings: figures 4b and 4a of He and Glass 2019, appendix D.
 """
 
 from __future__ import annotations
@@ -17,32 +17,29 @@ from app.charts import FROM_ZERO, STYLES, Axis, Chart, chart, line, powers
 from app.narrative import duration_text, estimate_text
 from app.studies.trigger_charts import list_style
 from app.studies.trigger_words import hit_label, list_label
-from app.studies.view import Figure, Rows
+from app.studies.view import Figure
 from engine.counted import counted
 from engine.percent import percent
-from engine.triggers.search.ablation_findings import EffortCell, LossCurve, effort_cells, loss_curves
+from engine.triggers.search.ablation_findings import AblationFindings, EffortCell, LossCurve
 
-#: Pairs of a list and a hit type that are drawn, and curves of losses; the table has them all.
+#: Pairs of a list and a hit type in the figures, and curves of losses; the table has them all.
 MOST_PAIRS, MOST_CURVES = 3, 12
 
 
-def figures(rows: Rows) -> list[Figure]:
-    """Of each list and hit type hits by restarts and by time; and the losses of all of them."""
-    pairs: dict[tuple[str, str], list[EffortCell]] = {}
-    for cell in effort_cells(rows):
-        pairs.setdefault((cell.target_list, cell.hit_type), []).append(cell)
+def figures(findings: AblationFindings) -> list[Figure]:
+    """Hits by restarts and by time for each list and hit type, and the losses of all of them."""
     drawn = []
-    for cells in list(pairs.values())[:MOST_PAIRS]:
+    for cells in list(findings.cells_by_pair.values())[:MOST_PAIRS]:
         if max(cell.restarts for cell in cells) > 1:
             drawn.append(by_restarts(cells))
         if len(cells) > 1:
             drawn.append(by_time(cells))
-    curves = loss_curves(rows)
+    curves = findings.curves
     return [*drawn, losses(curves)] if curves else drawn
 
 
 def by_restarts(cells: Sequence[EffortCell]) -> Figure:
-    """Figure 4b of one list and hit type: the share that is reached by so many restarts, a line for each G."""
+    """Figure 4b of one list and hit type: the share reached by the number of restarts, a line for each G."""
     groups = _by_shortlist(cells)
     ends = [
         f"{percent(own[0].share.value)} to {percent(own[-1].share.value)} with {_name(shortlist)}"
@@ -53,7 +50,7 @@ def by_restarts(cells: Sequence[EffortCell]) -> Figure:
         f"{_targets(cells[0])}: from 1 to {most} restarts, the share of targets reached goes from {'; '.join(ends)}. "
         "Fewer restarts are a part of the same searches."
     )
-    # Beside each other, so that no interval hides another.
+    # Side by side, so that no interval hides another.
     across = [
         [cell.restarts + (place - (len(groups) - 1) / 2) * 0.09 for cell in own]
         for place, (_, own) in enumerate(groups)
@@ -66,11 +63,11 @@ def by_restarts(cells: Sequence[EffortCell]) -> Figure:
 def by_time(cells: Sequence[EffortCell]) -> Figure:
     """The same by the time that a target takes; time on a scale of powers, a line for each G."""
     groups = _by_shortlist(cells)
-    told = [f"{duration_text(own[-1].seconds)} with {_name(shortlist)}" for shortlist, own in groups]
+    times = [f"{duration_text(own[-1].seconds)} with {_name(shortlist)}" for shortlist, own in groups]
     most = max(cell.restarts for cell in cells)
     sentence = (
-        f"{_targets(cells[0])}: {counted(most, 'restart')} {'takes' if most == 1 else 'take'} {', '.join(told)}, on "
-        "the machine of this run. Fewer restarts count with their part of the inputs that were tried."
+        f"{_targets(cells[0])}: {counted(most, 'restart')} {'takes' if most == 1 else 'take'} {', '.join(times)}, on "
+        "the machine of this run. Fewer restarts have their share of the time, by the inputs tried."
     )
     across = [[max(cell.seconds, 1e-3) for cell in own] for _, own in groups]
     x = powers(1e6, 1e-3) | {"title": "Seconds a target"}
@@ -83,7 +80,7 @@ def losses(curves: Sequence[LossCurve]) -> Figure:
     shortlists = {curve.shortlist for curve in curves}
     lists = {curve.target_list for curve in curves}
     kinds = list(dict.fromkeys((curve.hit_type, curve.shortlist) for curve in curves))
-    marks, told = [], []
+    marks, ends = [], []
     for curve in curves[:MOST_CURVES]:
         style = STYLES[kinds.index((curve.hit_type, curve.shortlist)) % len(STYLES)]
         if len(lists) > 1:  # then the colour is that of the list, as on the page of the search
@@ -99,12 +96,12 @@ def losses(curves: Sequence[LossCurve]) -> Figure:
                 hover="%{fullData.name}<br>sweep %{x}: %{y:.3f} nats",
             )
         )
-        told.append(f"{curve.values[0]:.2f} to {curve.values[-1]:.2f} ({name})")
+        ends.append(f"{curve.values[0]:.2f} to {curve.values[-1]:.2f} ({name})")
     longest = max(len(curve.values) for curve in curves)
     more = f" The first {MOST_CURVES} of {len(curves)} are drawn." if len(curves) > MOST_CURVES else ""
     sentence = (
-        f"The objective of the reply, by the best restart and on average over the targets of a list, from before "
-        f"the first sweep to after the last: {'; '.join(told)} nats.{more}"
+        f"The objective of the reply, by the best restart and on average over the targets of a list, fell from "
+        f"{'; '.join(ends)} nats.{more}"
     )
     drawn = chart(
         marks,

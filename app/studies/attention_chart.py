@@ -1,4 +1,4 @@
-"""What each word of a target was weighed from, as a map: words of the input side by side, the target's going down.
+"""A map of attention: words of the input from left to right, words of the target from top to bottom.
 
                  do   you   like   cats   end
          i      .05   .10    .12    .40   .33      the "i" looked mostly at "cats"
@@ -17,17 +17,17 @@ from app.studies.trigger_words import masked_words
 from app.text import shortened
 from engine.percent import percent
 from engine.studies.masking import Masker
-from engine.triggers.score_row import ScoreRow
+from engine.triggers.score_row import StoredScore
 
 _PADDING = "padding"
 #: Weights that differ by less were rounded.
 _ALIKE = 1e-3
 
 
-def attention_chart(score: ScoreRow, mask: Masker | None) -> Chart:
-    """The map of a score that has attention: words of the target and its end x ids of the input.
+def attention_chart(score: StoredScore, mask: Masker | None) -> Chart:
+    """The map of a score with attention: words of the target and its end x ids of the input.
 
-    Places that are only padding are one column, with what they were given together.
+    The places of padding are one column, with the sum of their weights.
     """
     weights, columns = _without_padding(score.attention or (), masked_words(mask, score.input_tokens))
     lines = [*masked_words(mask, score.target_tokens[:-1]), "end"]
@@ -66,8 +66,8 @@ def _sentence(weights: Sequence[Sequence[float]], lines: Sequence[str], columns:
 
 
 def _at_first(weights: Sequence[Sequence[float]]) -> str:
-    """Of attention that depends on the decoder's state alone: that is zeros before the first word."""
+    """A remark on attention by the decoder's state alone, which is zero before the first word."""
     first = weights[0]
     if max(first) - min(first) > _ALIKE:
         return ""
-    return " Before its first word the decoder's state is zero, so it looks everywhere alike."
+    return " Before its first word the decoder's state is zero, so the first weights are all equal."

@@ -1,7 +1,6 @@
-"""What the page of triggers in prompts asks and shows: which words make a model of today say exactly this?
+"""The page of triggers in prompts: words that make a language model say exactly a target.
 
-The model is the one that is chosen beside the preset. Rude words of the targets are masked unless a reader switches
-them on.
+Rude words of the targets are masked unless a reader switches them on.
 """
 
 from __future__ import annotations
@@ -19,20 +18,18 @@ from app.studies.trigger_card import PromptCards
 from app.studies.trigger_fields import hit_field, template_fields
 from app.studies.trigger_tables import score_columns, score_help
 from app.studies.trigger_words import hit_label, trigger_masker
-from app.studies.view import Figure, Rows, Table
+from app.studies.view import Figure, Table
 from engine.counted import counted
 from engine.models.catalogue import check_allowed
 from engine.paired import proportion
 from engine.percent import percent
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
-from engine.triggers.causal.causal_study import TRIGGER, CausalTriggerStudy
+from engine.triggers.causal.causal_findings import CausalFindings
+from engine.triggers.causal.causal_study import CausalTriggerStudy
 from engine.triggers.causal.coordinate import CoordinateSearch
 from engine.triggers.causal.gcg import GreedyCoordinateGradient
 from engine.triggers.hits import HitType
-from engine.triggers.score_row import ScoreRow, hits_of
 
 if TYPE_CHECKING:
     from app.services import Services
@@ -45,32 +42,31 @@ COORDINATE, GCG = "One place at a time", "GCG"
 _MOST_LINES = 1_000
 
 
-class CausalTriggersView(MaskedView):
+class CausalTriggersView(MaskedView[CausalTriggerStudy, CausalFindings]):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
     introduction = (
-        "A few free tokens stand in a prompt, and a search changes them one after the other until the model answers "
-        "with exactly the target, or finds it likely. Every trigger is turned into text and back into tokens, so that "
-        "what is shown can be typed."
+        "A few free tokens stand in a prompt, and a search changes them one after the other until the model's reply "
+        "is exactly the target, or the target is likely. Every trigger is turned into text and back into tokens, so "
+        "the shown text can be typed."
     )
     notice = (
         "The targets are mild; rude words of them are masked unless you switch them on. A hit by sampling is a claim "
-        "about a probability, not a reply that anybody has seen; a greedy hit is what the model says. What you export "
-        "is data to test models with."
+        "about a probability, without a sampled reply; a greedy hit is the model's own reply. Exported rows are data "
+        "to test models with."
     )
     masked_help = (
         "Without this, rude words, and the words of targets of your own, are masked: on this page, and in the "
         "report and the files."
     )
 
-    def settings(self, study: Study) -> CausalTriggerStudy:
+    def settings(self, study: CausalTriggerStudy) -> CausalTriggerStudy:
         """The fields (see `StudyView.settings`)."""
-        assert isinstance(study, CausalTriggerStudy)
         with all_fields():
             return self._fields(study)
 
-    def extent(self, study: Study, checked: Checked) -> str:
+    def extent(self, study: CausalTriggerStudy, checked: Checked) -> str:
         """The searches."""
         return f"{counted(checked.units, 'search', 'searches')}."
 
@@ -102,28 +98,28 @@ class CausalTriggersView(MaskedView):
         allowed = {name: attempt(lambda typed=typed: _allowed(typed.strip()), "") for name, typed in names.items()}
         return fields.record(template=template, hit_type=HitType.called(hit_type), method=method, **allowed)
 
-    def masker(self, study: Study) -> Masker:
+    def masker(self, study: CausalTriggerStudy) -> Masker:
         """See `MaskedView.masker`."""
         return trigger_masker(study)
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
-        """The losses by evaluations, and the target that came closest, token by token."""
-        assert isinstance(study, CausalTriggerStudy)
+    def figures(self, findings: CausalFindings, study: CausalTriggerStudy) -> list[Figure]:
+        """The losses by evaluations, and the closest target token by token."""
         mask = self.mask(study)
-        figures = [curves(rows, mask), closest(rows, study, mask)]
+        figures = [curves(findings, mask), closest(findings, mask)]
         return [figure for figure in figures if figure is not None]
 
-    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
-        """The card of one trigger, with what can be asked of the model about it."""
-        assert isinstance(study, CausalTriggerStudy)
-        found = rows_of(rows, TRIGGER)
-        return bool(found) and PromptCards(services, run, study, found, rows).show(self.mask(study))
+    def draw_details(
+        self, services: Services, run: RunRecord, study: CausalTriggerStudy, findings: CausalFindings
+    ) -> bool:
+        """The card of one trigger, with its checks."""
+        triggers = findings.triggers
+        return bool(triggers) and PromptCards(services, run, study, triggers).show(self.mask(study))
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
+    def tables(self, findings: CausalFindings, study: CausalTriggerStudy) -> list[Table]:
         """The triggers, and the hits by type."""
-        assert isinstance(study, CausalTriggerStudy)
-        found = rows_of(rows, TRIGGER)
-        return [_triggers_table(found, study, self.mask(study)), _hits_table(found)] if found else []
+        if not findings.triggers:
+            return []
+        return [_triggers_table(findings, study.hit_type.name, self.mask(study)), _hits_table(findings)]
 
 
 VIEW = CausalTriggersView()
@@ -136,33 +132,31 @@ def _allowed(name: str) -> str:
     return name
 
 
-def _triggers_table(found: Rows, study: CausalTriggerStudy, mask: Masker | None) -> Table:
-    kept = found[:_MOST_LINES]
+def _triggers_table(findings: CausalFindings, hit_type: str, mask: Masker | None) -> Table:
+    rows = findings.triggers[:_MOST_LINES]
     frame = pd.DataFrame(
         {
-            "Seed": [row["seed"] for row in kept],
-            **score_columns(kept, study.hit_type.name, mask, text="Trigger"),
-            "Nats a token": [round(-ScoreRow.of(row).average, 3) for row in kept],
-            "Evaluations": [row["evaluations"] for row in kept],
-            "Time": [duration_text(float(row["seconds"])) for row in kept],
+            "Seed": [row.seed for row in rows],
+            **score_columns(rows, hit_type, mask, text="Trigger"),
+            "Nats a token": [round(-row.score.average, 3) for row in rows],
+            "Evaluations": [row.evaluations for row in rows],
+            "Time": [duration_text(row.seconds) for row in rows],
         }
     )
     return Table(
         "Triggers",
         frame,
         {
-            "Trigger": "What stands in the place of {} in the prompt.",
-            **score_help(study.hit_type.name),
-            "Nats a token": "What a token of the target costs on average after this trigger; smaller is likelier.",
+            "Trigger": "The text in the place of {} in the prompt.",
+            **score_help(hit_type),
+            "Nats a token": "The mean cost of a token of the target after this trigger; smaller is likelier.",
         },
     )
 
 
-def _hits_table(found: Rows) -> Table:
-    hits = [(row["target"], hits_of(row)) for row in found]
-    names = list(dict.fromkeys(name for _, by_name in hits for name in by_name))
-    targets = len({target for target, _ in hits})
-    reached = [len({target for target, by_name in hits if by_name.get(name)}) for name in names]
+def _hits_table(findings: CausalFindings) -> Table:
+    names, targets = findings.hit_types, len(findings.targets)
+    reached = [findings.reached(name) for name in names]
     shares = [proportion(count, targets) for count in reached]
     frame = pd.DataFrame(
         {
@@ -179,6 +173,6 @@ def _hits_table(found: Rows) -> Table:
         frame,
         {
             "Reached": "Targets for which one of the searches ended at a hit of this type.",
-            "95 % interval": "Wilson's interval: of targets like these, how many would be reached.",
+            "95 % interval": "Wilson's interval of the share, for targets like these.",
         },
     )

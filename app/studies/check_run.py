@@ -1,9 +1,9 @@
-"""Checks that a card asks for: a run of its own, submitted beside what it is about, and followed there.
+"""Checks from a card: each is a run of its own, submitted and followed under the card.
 
     [ how are you ]  [Score again]  [Verify]          ->  a run, whose id is in the address as "check"
     Verified: scored anew in float32, ...
 
-A reload finds the check again by the address. One that is about something else is not shown.
+A reload has the check in the address. A check of another target is not shown.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from app.services import Services
     from engine.runs.records import RunRecord
 
-#: The parameter of the address that names the run of a check.
+#: The parameter of the address with the run of a check.
 CHECK = "check"
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check as far as it is done. position: its place in the queue, None where it does not wait."""
+    """A check, as far as it is done. position: its place in the queue, None outside it."""
 
     run: RunRecord
     study: Study
@@ -47,12 +47,12 @@ class Check:
 def ask_about(
     text: str, mask: Masker | None, *, kind: str, key: str, longest: int, count: int, help: tuple[str, str, str]
 ) -> tuple[str, Literal["", "typed", "this", "all"]]:
-    """A field that begins with a trigger, and the buttons that ask about it: what is typed, and what is to be checked.
+    """A field with a trigger, and the buttons of its checks: the typed text, and the pressed button.
 
-    kind, key: what keys of widgets begin with, and what tells this trigger from others. count: how many triggers there
-    are. help: of the field, of scoring, of verifying.
+    kind: the beginning of the widgets' keys; key: of this trigger. count: of the triggers. help: of the field, of
+    scoring, of verifying.
     """
-    # A masked trigger cannot be edited: what is typed would be the mask.
+    # A masked trigger cannot be edited: the typed text would be the mask.
     is_hidden = mask is not None and mask(text) != text
     typed = st.text_input(
         "Change the trigger",
@@ -62,27 +62,27 @@ def ask_about(
         max_chars=longest,
         help=help[0],
     )
-    asked: Literal["", "typed", "this", "all"] = ""
+    request: Literal["", "typed", "this", "all"] = ""
     with st.container(horizontal=True, gap="small"):
         if st.button("Score again", icon=":material/calculate:", key=f"{kind}_score_again", help=help[1]):
-            asked = "typed"
+            request = "typed"
         if st.button("Verify", icon=":material/verified:", key=f"{kind}_verify", help=help[2]):
-            asked = "this"
+            request = "this"
         if st.button(
             f"Verify all {count:,}",
             icon=":material/verified:",
             key=f"{kind}_verify_all",
             help="The same for every trigger of this run.",
         ):
-            asked = "all"
-    return typed or "", asked
+            request = "all"
+    return typed or "", request
 
 
 def begin_check(services: Services, model: str, check: Study) -> None:
-    """Submit a check to the queue and name it in the address; what is wrong with it is said here."""
+    """Submit a check to the queue, with its run in the address; show what is wrong with it."""
     try:
         if study_check(services).check(check) is None:
-            show_error("The server is busy, so that this could not be checked; please try again in a moment.")
+            show_error("The server is busy, so nothing was checked; please try again in a moment.")
             return
         run_id = services.store.submit(StudySpecification(model, check), session_name())
     except RelensError as error:
@@ -92,8 +92,8 @@ def begin_check(services: Services, model: str, check: Study) -> None:
     st.query_params[CHECK] = run_id
 
 
-def asked_check(services: Services, kind: str) -> Check | None:
-    """The check of the address, where it is of this kind."""
+def current_check(services: Services, kind: str) -> Check | None:
+    """The check in the address, where it is of this kind."""
     run_id = st.query_params.get(CHECK)
     if not run_id:
         return None
@@ -102,19 +102,19 @@ def asked_check(services: Services, kind: str) -> Check | None:
         if run is None or run.specification.get("study", {}).get("kind") != kind:
             return None
         study = StudySpecification.from_json(run.specification).study
-        found = read_all_rows(services.store, run)
+        rows = read_all_rows(services.store, run)
         position = services.store.queue_position(run_id) if run.status == "queued" else None
     except RelensError as error:
         show_error(error)
         return None
-    return Check(run, study, found.rows if found.is_whole else (), position)
+    return Check(run, study, rows.rows if rows.is_whole else (), position)
 
 
 def show_check(check: Check, mask: Masker | None) -> None:
-    """How it stands, and its verdict."""
+    """Its progress, and its verdict."""
     if check.run.is_live or check.run.error:
-        said = narrative.status_headline(check.run, check.position)
-        st.caption(as_markdown(f"{said}{f': {check.run.error}' if check.run.error else ''}"))
+        headline = narrative.status_headline(check.run, check.position)
+        st.caption(as_markdown(f"{headline}{f': {check.run.error}' if check.run.error else ''}"))
     sentences = "".join(f"<p>{as_html(shown(mask, line))}</p>" for line in check.study.verdict(check.rows))
     if sentences:
         st.html(

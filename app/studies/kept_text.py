@@ -1,7 +1,7 @@
-"""Texts that were uploaded to be searched in, as files.
+"""Uploaded texts as files.
 
 A run carries the path of its text, not the text: the worker that carries it out is another process, perhaps minutes
-later. So an upload is written down under the hash of what it holds, which makes the same text the same file, and
+later. So an upload is stored under the hash of its content, which makes the same text the same file, and
 the oldest files go once there are many.
 """
 
@@ -46,10 +46,7 @@ def keep_text(data: bytes) -> Path:
 
 
 def keep_checked(name: str, data: bytes, check: Callable[[str], object]) -> str:
-    """The path of the file, once `check` has read it; what is wrong with it is said of the name that it came with.
-
-    Raises `QueryError`.
-    """
+    """The path of the file, once `check` has read it. Raises `QueryError` with the file's own name."""
     path = str(keep_text(data))
     try:
         check(path)
@@ -59,7 +56,7 @@ def keep_checked(name: str, data: bytes, check: Callable[[str], object]) -> str:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Written beside and then renamed, so that nobody reads half a text."""
+    """Written to another file and then renamed, so that no reader gets half a text."""
     number, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(number, "wb") as file:

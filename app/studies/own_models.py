@@ -1,4 +1,4 @@
-"""The choice of a dialogue model, for the studies that ask one; and the way to train one where there is none."""
+"""The choice of a dialogue model, and a link to the training of the first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRAINING = "dialogue-model"
 
 
 def model_field(kind: str, chosen: str) -> str:
-    """Draw the choice among the dialogue models there are; chosen: the first value, where it is there.
+    """Draw the choice of a dialogue model; chosen: the first value, where it is there.
 
     Raises `QueryError` where there is none.
     """
@@ -28,16 +28,16 @@ def model_field(kind: str, chosen: str) -> str:
         st.info("There is no dialogue model yet. Training the quick one takes a few minutes.", icon=":material/info:")
         page_link(TRAINING, "Train a dialogue model", ":material/model_training:")
         raise QueryError("Train a dialogue model first; then triggers can be searched for.")
-    wanted = str(st.query_params.get("dialogue", "")) or chosen
+    preferred = str(st.query_params.get("dialogue", "")) or chosen
     name = st.selectbox(
         DIALOGUE_MODEL.label,
         names,
-        index=names.index(wanted) if wanted in names else 0,
+        index=names.index(preferred) if preferred in names else 0,
         key=f"{kind}_model",
         help=DIALOGUE_MODEL.help,
     )
-    if wanted not in names:
-        st.caption(as_markdown(f"There is no model called “{wanted[:64]}” here; another is chosen."))
+    if preferred not in names:
+        st.caption(as_markdown(f"There is no model called “{preferred[:64]}” here; another is chosen."))
     model = listed_model(name)
     if model is not None:
         st.caption(as_markdown(model_sentence(model)))
@@ -45,32 +45,32 @@ def model_field(kind: str, chosen: str) -> str:
 
 
 def note_unsayable(place: DeltaGenerator, model: str, typed: Sequence[str], *, is_all: bool) -> None:
-    """Say which typed targets the model cannot be made to say, as a caption in that place.
+    """Name the typed targets with unknown words in a caption at that place.
 
-    Raises `QueryError` where there is nothing else to search for (`is_all`) and none of them can be said.
+    Raises `QueryError` where there are no other targets (`is_all`) and none of these can be searched for.
     """
     vocabulary = listed_vocabulary(model)
     if vocabulary is None or not typed:
         return
-    found = target_list("own", vocabulary, map(words_of_text, typed))
+    targets = target_list("own", vocabulary, map(words_of_text, typed))
     if is_all:
-        check_searchable([found])
-    if found.dropped:
-        reason = found.dropped[0].reason
-        count = len(found.dropped)
+        check_searchable([targets])
+    if targets.dropped:
+        reason = targets.dropped[0].reason
+        count = len(targets.dropped)
         begin = "Left out" if count == 1 else f"{count:,} targets are left out; for instance"
         place.caption(as_markdown(f"{begin}: {reason[0].lower()}{reason[1:]}"))
 
 
 def model_sentence(model: ListedModel) -> str:
-    """What a model was trained on, and how well it does."""
+    """The corpus of a model, and its perplexity."""
     training = model.training
     known = f"Trained on {counted(training.pairs, 'pair')} of “{training.corpus[:80]}”" if training.pairs else "Trained"
     if training.perplexity is None:
         return f"{known}."
     return (
-        f"{known}; of the next word of a real reply it is as uncertain as among {training.perplexity:,.0f} equally "
-        f"likely ones (T_out {model.thresholds.out:.2f}, T_in {model.thresholds.into:.2f})."
+        f"{known}; perplexity {training.perplexity:,.0f} on real replies (T_out {model.thresholds.out:.2f}, T_in "
+        f"{model.thresholds.into:.2f})."
     )
 
 

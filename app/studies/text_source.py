@@ -1,4 +1,4 @@
-"""Where a text of a study comes from: Relens, a file of one's own, or a folder on the server.
+"""The source of a study's text: Relens, an uploaded file, or a folder on the server.
 
 Conversations   [ Built in | A file | On the server ]      "" | /cache/texts/4f3a... | /srv/texts/talks.txt
 """
@@ -17,9 +17,9 @@ BUILT_IN, UPLOADED, ON_SERVER = "Built in", "A file", "On the server"
 
 
 def source_field(place: DeltaGenerator, label: str, chosen: str, *, key: str, built_in: str) -> str:
-    """Draw the choice; one of `BUILT_IN`, `UPLOADED` and `ON_SERVER`. built_in: what comes with Relens, for the help.
+    """Draw the choice; one of `BUILT_IN`, `UPLOADED` and `ON_SERVER`. built_in: the text of Relens, for the help.
 
-    chosen: the file that the study has, "" for what is built in. The keys begin with `key`.
+    chosen: the file of the study, "" for the built-in one. The keys begin with `key`.
     """
     source = place.segmented_control(
         label,
@@ -43,9 +43,9 @@ def file_field(
     written: str,
     check: Callable[[str], object] = lambda path: None,
 ) -> str:
-    """Draw what names the file for a source that is not built in, and return its path. written: how it is written.
+    """Draw the field for the file of a source that is not built in, and return its path. written: its format.
 
-    check: reads an upload, which is small, to say at once what is wrong with it. Raises `QueryError` where there is no
+    check: reads an upload, which is small, and raises its errors. Raises `QueryError` where there is no
     file, or the check has complained.
     """
     if source == UPLOADED:

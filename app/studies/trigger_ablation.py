@@ -1,4 +1,4 @@
-"""What the page of search effort asks and shows: how many words and restarts does a search for triggers need?"""
+"""The page of search effort: the words and restarts that a search for triggers needs."""
 
 from __future__ import annotations
 
@@ -12,49 +12,46 @@ from app.studies.masked_view import MaskedView
 from app.studies.own_models import model_field
 from app.studies.trigger_fields import hit_names, named_hit
 from app.studies.trigger_words import trigger_masker
-from app.studies.view import Figure, Rows, Table
+from app.studies.view import Figure, Table
 from engine.counted import counted
 from engine.errors import QueryError
 from engine.percent import percent
 from engine.runs.study_checks import Checked
 from engine.setting import declared
 from engine.studies.masking import Masker
-from engine.studies.study import Study
-from engine.triggers.search.ablation_findings import effort_cells
+from engine.triggers.search.ablation_findings import AblationFindings
 from engine.triggers.search.ablation_study import AblationStudy
 
 KIND = AblationStudy.kind
 
 
-class AblationView(MaskedView):
+class AblationView(MaskedView[AblationStudy, AblationFindings]):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
     introduction = (
-        "The same targets are searched for again and again, with fewer and with more words tried at each place, and "
-        "with fewer and with more restarts. Where the curves go flat, more effort of this kind brings little; that "
-        "does not prove that what is missed there has no trigger."
+        "The same targets are searched with fewer and more words tried at each place, and with fewer and more "
+        "restarts. Where the curves go flat, more effort of this kind brings little; the missed targets may still have "
+        "a trigger."
     )
-    notice = "The list mal holds mild insults and commands; this page shows how many were reached, and not their words."
+    notice = "The list mal has mild insults and commands; this page shows their number, and not their words."
     masked_help = (
         "Without this, rude words of the lists, and the words of your own targets, are masked: on this page, and in "
         "the report and the files."
     )
 
-    def settings(self, study: Study) -> AblationStudy:
+    def settings(self, study: AblationStudy) -> AblationStudy:
         """The fields (see `StudyView.settings`)."""
-        assert isinstance(study, AblationStudy)
         with all_fields():
             return self._fields(study)
 
-    def extent(self, study: Study, checked: Checked) -> str:
+    def extent(self, study: AblationStudy, checked: Checked) -> str:
         """The searches, and their restarts."""
-        assert isinstance(study, AblationStudy)
         return f"{counted(checked.units, 'search', 'searches')} of {counted(study.restarts, 'restart')} each."
 
     def _fields(self, study: AblationStudy) -> AblationStudy:
         fields = SettingFields(study, KIND)
-        hits, tried = (declared(AblationStudy, name).setting for name in ("hit_types", "shortlists"))
+        hits, shortlists = (declared(AblationStudy, name).setting for name in ("hit_types", "shortlists"))
         model = attempt(lambda: model_field(KIND, study.model), study.model)
         fields.row("lists", "count", widths=[2, 1])
         names = hit_names(*study.hit_types)
@@ -68,11 +65,11 @@ class AblationView(MaskedView):
         )
         first, second, third, fourth = st.columns(4)
         typed = first.text_input(
-            tried.label,
+            shortlists.label,
             value=", ".join(map(str, study.shortlists)),
             key=f"{KIND}_shortlists",
             max_chars=300,
-            help=tried.help,
+            help=shortlists.help,
         )
         fields.draw("restarts", second)
         fields.draw("sweeps", third)
@@ -86,22 +83,21 @@ class AblationView(MaskedView):
             shortlists=attempt(lambda: _numbers(typed or ""), study.shortlists),
         )
 
-    def masker(self, study: Study) -> Masker:
+    def masker(self, study: AblationStudy) -> Masker:
         """See `MaskedView.masker`."""
         return trigger_masker(study)
 
-    def own_model(self, study: Study) -> str:
+    def own_model(self, study: AblationStudy) -> str:
         """The dialogue model."""
-        assert isinstance(study, AblationStudy)
         return study.model
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+    def figures(self, findings: AblationFindings, study: AblationStudy) -> list[Figure]:
         """Figure 4b, the same by time, and figure 4a."""
-        return charts.figures(rows)
+        return charts.figures(findings)
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
+    def tables(self, findings: AblationFindings, study: AblationStudy) -> list[Table]:
         """A line for each list, hit type, G and number of restarts."""
-        cells = effort_cells(rows)
+        cells = findings.cells
         if not cells:
             return []
         frame = pd.DataFrame(
@@ -124,12 +120,12 @@ class AblationView(MaskedView):
                 "Effort",
                 frame,
                 {
-                    "G": "Words that are tried at each place of the input.",
+                    "G": "Words tried at each place of the input.",
                     "Reached": "Targets for which the restart with the least objective is a hit, as in the paper.",
-                    "95 %": "Where the share would lie for other targets of this sort, in 95 of 100 cases (Wilson).",
+                    "95 %": "Wilson's interval: the share of other targets of this sort lies in it in 95 of 100 cases.",
                     "By any restart": "Targets for which at least one of these restarts is a hit.",
-                    "Seconds a target": "Of the machine of this run. Restarts go side by side; fewer of them count "
-                    "with their part of all inputs tried.",
+                    "Seconds a target": "On the machine of this run. Restarts run side by side; fewer of them have "
+                    "their share of the time, by the inputs tried.",
                 },
             )
         ]

@@ -1,4 +1,4 @@
-"""The figures of a search for triggers: what was reached, how the search went, and which words are in the way.
+"""The figures of a search for triggers: targets reached, losses by sweep and by restart, costs word by word.
 
     says it (greedy)       ●───┤   ◆─┤          shares of the targets of each list, with intervals
     every word likely          ├─●─┤  ├◆┤
@@ -6,7 +6,7 @@
     loss  \\___ mal         words of a target:   ▂ you  ▂ are  █ rude     -T_out ----
           \\_____ normal                                                  -T_out + log 2 ....
 
-Pure functions of rows. Figures 4a and 5 of He and Glass 2019 are among them, and 4b's restarts.
+Pure functions of the findings. Figures 4a and 5 of He and Glass 2019 are among them, and 4b's restarts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from app.charts import (
     BLUE,
@@ -40,16 +39,15 @@ from app.charts import (
 )
 from app.masks import shown as shown_masked
 from app.narrative import estimate_text, probability_text
-from app.studies.trigger_words import hit_label, list_label, target_text, token_labels
-from app.studies.view import Figure, Rows
+from app.studies.trigger_words import hit_label, list_label, token_labels
+from app.studies.view import Figure
 from app.text import shortened
 from engine.counted import counted
 from engine.studies.masking import Masker
-from engine.studies.rows import rows_of
 from engine.triggers.score_row import ScoreRow
 from engine.triggers.search.ablation_findings import mean_curve
-from engine.triggers.search.trigger_findings import HitCell
-from engine.triggers.search.trigger_study import SWEEP, TRIGGER
+from engine.triggers.search.rows import TriggerRow
+from engine.triggers.search.trigger_findings import TriggerFindings
 
 _STYLES = {
     "normal": Style(BLUE, "", "circle", "solid"),
@@ -60,14 +58,12 @@ _STYLES = {
 }
 _OTHER = Style(SKY, "+", "x", "longdashdot")
 
-#: How likely a word is: more than a word of real replies, more than half as much, or less.
+#: Words likelier than those of real replies, at least half as likely, and less likely.
 _LIKELY, _HALF, _UNLIKELY = *STYLES[:2], Style(RED, "x")
 _THRESHOLD, _LOOSER = Style(GREY, dash="dash"), Style(GREY, dash="dot")
 
-#: Triggers in the figure of words; bars for which a figure of one has room.
+#: Triggers in the figure of words; the room in a figure of one, in bars.
 MOST_SHOWN, _FEWEST_BARS = 4, 8
-
-Row = Mapping[str, Any]
 
 
 def list_style(name: str) -> Style:
@@ -75,8 +71,9 @@ def list_style(name: str) -> Style:
     return _STYLES.get(name, _OTHER)
 
 
-def hits(cells: Sequence[HitCell], hit_type: str) -> Figure:
-    """Of each list and hit type the share of targets that were reached, with Wilson's interval (tables 3 and 11)."""
+def hits(findings: TriggerFindings) -> Figure:
+    """The share of targets reached by list and hit type, with Wilson's interval (tables 3 and 11)."""
+    cells, hit_type = findings.cells, findings.hit_type
     kinds = list(dict.fromkeys(cell.hit_type for cell in cells))
     lists = list(dict.fromkeys(cell.target_list for cell in cells))
     marks = []
@@ -96,10 +93,8 @@ def hits(cells: Sequence[HitCell], hit_type: str) -> Figure:
                 ],
             )
         )
-    told = [
-        f"{cell.hits} of {cell.targets} of the list {cell.target_list}" for cell in cells if cell.hit_type == hit_type
-    ]
-    sentence = f"Searched for: the hit type {hit_type} ({hit_label(hit_type)}). Reached: {', '.join(told)}."
+    counts = [f"{cell.hits} of {cell.targets} ({cell.target_list})" for cell in cells if cell.hit_type == hit_type]
+    sentence = f"Reached by {hit_type} ({hit_label(hit_type)}), the hit type of the search: {', '.join(counts)}."
     drawn = chart(
         marks,
         f"Dots with intervals. {sentence}",
@@ -112,28 +107,32 @@ def hits(cells: Sequence[HitCell], hit_type: str) -> Figure:
     return Figure("Targets reached", sentence, drawn)
 
 
-def losses(rows: Rows) -> Figure | None:
+def losses(findings: TriggerFindings) -> Figure | None:
     """The objective of the best restart at first and after each sweep, mean over the targets of a list (figure 4a).
 
-    As in the paper without R, what the input itself costs.
+    As in the paper without R, the cost of the input.
     """
-    by_list = _by_list(rows)
-    longest = max((len(values) for targets in by_list.values() for values in targets.values()), default=0)
-    if not longest:
+    sweeps = [sweep for of_target in findings.sweeps for sweep in of_target]
+    if not sweeps:
         return None
-    curves = {name: mean_curve(list(targets.values()), longest) for name, targets in by_list.items()}
-    sweeps = rows_of(rows, SWEEP)
-    # Runs of before tell only what was left after each sweep.
-    begin = 0 if all("reply_before" in row for row in sweeps) else 1
-    tried, kept = (sum(int(row[name]) for row in sweeps) for name in ("candidates", "accepted"))
+    # Old runs have R in it, and begin after the first sweep.
+    is_whole = all(sweep.reply_before is not None for sweep in sweeps)
+    by_list: dict[str, list[list[float]]] = {}
+    for of_target in findings.sweeps:
+        values = [sweep.best if sweep.reply_value is None else sweep.reply_value for sweep in of_target]
+        first = of_target[0].reply_before
+        by_list.setdefault(of_target[0].list, []).append(values if first is None else [first, *values])
+    longest = max(len(values) for targets in by_list.values() for values in targets)
+    curves = {name: mean_curve(targets, longest) for name, targets in by_list.items()}
+    tried, kept = sum(sweep.candidates for sweep in sweeps), sum(sweep.accepted for sweep in sweeps)
     ends = ", ".join(f"{values[0]:.2f} to {values[-1]:.2f} ({name})" for name, values in curves.items())
     sentence = (
-        f"The objective of the reply, on average over the targets of a list, went from {ends} nats; "
+        f"The objective of the reply fell from {ends} nats, on average over the targets of a list; "
         f"{counted(tried, 'input')} {'was' if tried == 1 else 'were'} tried, and {counted(kept, 'change')} kept."
     )
     drawn = _list_lines(
         curves,
-        begin,
+        0 if is_whole else 1,
         "sweep %{x}: %{y:.3f} nats",
         f"Lines by sweep. {sentence}",
         x={"title": "Sweep", "dtick": max(1, longest // 10)},
@@ -142,23 +141,21 @@ def losses(rows: Rows) -> Figure | None:
     return Figure("Objective by sweep", sentence, drawn)
 
 
-def restarts(rows: Rows, hit_type: str) -> Figure | None:
-    """How many targets would be reached with fewer restarts, in expectation over which ones (as in figure 4b)."""
-    found = rows_of(rows, TRIGGER)
-    most = max((len(row["objectives"]) for row in found), default=0)
+def restarts(findings: TriggerFindings) -> Figure | None:
+    """The expected share of targets reached with fewer restarts, drawn at random (as in figure 4b)."""
+    most = max((len(row.objectives) for row in findings.triggers), default=0)
     if most < 2:
         return None
     curves = {}
-    for name in dict.fromkeys(row["list"] for row in found):
-        own = [row for row in found if row["list"] == name and len(row["objectives"]) == most]
+    for name, rows in findings.by_list.items():
+        own = [len(row.restarts_that_hit.get(findings.hit_type, ())) for row in rows if len(row.objectives) == most]
         curves[name] = [
-            math.fsum(any_of(most, len(row["restarts_that_hit"].get(hit_type, ())), count) for row in own) / len(own)
-            for count in range(1, most + 1)
+            math.fsum(any_of(most, hitting, count) for hitting in own) / len(own) for count in range(1, most + 1)
         ]
     ends = ", ".join(f"{values[0]:.0%} to {values[-1]:.0%} ({name})" for name, values in curves.items())
     sentence = (
-        f"From 1 to {most} restarts, the share of targets for which at least one of them is a hit of type {hit_type} "
-        f"goes from {ends}."
+        f"From 1 to {most} restarts, the share of targets with a hit of type {findings.hit_type} by at least one of "
+        f"them rises from {ends}."
     )
     drawn = _list_lines(
         curves,
@@ -192,9 +189,9 @@ def any_of(restarts: int, hitting: int, drawn: int) -> float:
     return 1.0 - math.comb(restarts - hitting, drawn) / math.comb(restarts, drawn)
 
 
-def words(shown: Sequence[Row], mask: Masker | None) -> Figure:
-    """What each word of some targets costs, beside what a word of real replies costs on average (figure 5)."""
-    targets = [target_bars(row, mask) for row in shown]
+def words(shown: Sequence[TriggerRow], mask: Masker | None) -> Figure:
+    """The cost of each word of some targets, and the mean cost of a word of real replies (figure 5)."""
+    targets = [target_bars(row, mask, f"{row.list} {row.place}") for row in shown]
     drawn = word_bars(targets)
     above = sum(max(target.costs) > targets[0].enough for target in targets)
     sentence = (
@@ -216,15 +213,14 @@ class TargetBars:
     enough: float
 
 
-def target_bars(row: Row, mask: Masker | None) -> TargetBars:
-    """The bars of a row that has a score."""
-    score = ScoreRow.of(row)
+def target_bars(row: ScoreRow, mask: Masker | None, title: str = "") -> TargetBars:
+    """The bars of a score."""
+    score = row.score
     labels = token_labels(score.target_tokens, mask, score.token_name)
     if score.ends:
         labels = [*labels[:-1], "end"]
-    title = f"{row.get('list', '')} {row.get('place', '')}".strip()
     costs = [-value for value in score.token_log_probs]
-    return TargetBars(title, shown_masked(mask, target_text(row)), labels, costs, -score.thresholds.out)
+    return TargetBars(title, shown_masked(mask, row.target_text), labels, costs, -score.thresholds.out)
 
 
 def word_bars(shown: Sequence[TargetBars]) -> Chart:
@@ -232,7 +228,7 @@ def word_bars(shown: Sequence[TargetBars]) -> Chart:
     is_one = len(shown) == 1
     # Few words would make bars as wide as a page.
     fewest = _FEWEST_BARS if is_one else _FEWEST_BARS // 2
-    parts, told = [], []
+    parts, counts = [], []
     for target in shown:
         costs, enough = target.costs, target.enough
         texts = [shortened(label, 14) for label in target.labels]
@@ -249,40 +245,28 @@ def word_bars(shown: Sequence[TargetBars]) -> Chart:
         x = labelled(texts) | {"range": [-0.6, max(len(texts), fewest) - 0.4], "tickangle": -45}
         parts.append(Panel([mark], title, x=x))
         likely = sum(cost < enough for cost in costs)
-        told.append(f"“{target.target}”: {likely} of {len(costs)} words are likely enough")
+        counts.append(f"“{target.target}”: {likely} of {len(costs)} words are likely enough")
     drawn = panels(
         parts,
-        f"Bars of what each word costs, with the end of the reply. {'; '.join(told)}.",
+        f"Bars of the cost of each word, with the end of the reply. {'; '.join(counts)}.",
         across=len(parts),
-        # There are lines enough, and names at them.
+        # The lines of the thresholds are enough.
         y=FROM_ZERO | {"showgrid": False},
         bargap=0.2,
     )
     drawn.figure.update_yaxes(title="−log P, nats", row=1, col=1)
     for column, target in enumerate(shown, 1):
-        # Beside several targets there is no room for the names of the lines; the sentence above says which is which.
+        # With several targets there is no room for the names of the lines, which the sentence has.
         cell = {"row": 1, "col": column}
         level(drawn.figure, target.enough, "−T_out" if is_one else "", _THRESHOLD, "bottom right", **cell)
         level(drawn.figure, target.enough + math.log(2), "−T_out + log 2" if is_one else "", _LOOSER, **cell)
     return drawn
 
 
-def closest(rows: Rows, hit_type: str) -> list[Row]:
-    """Of each list the trigger with the largest margin, at most `MOST_SHOWN`."""
-    found = rows_of(rows, TRIGGER)
-    best = []
-    for name in dict.fromkeys(row["list"] for row in found):
-        own = [row for row in found if row["list"] == name]
-        best.append(max(own, key=lambda row: row["margins"].get(hit_type, -math.inf)))
+def closest(findings: TriggerFindings) -> list[TriggerRow]:
+    """The trigger with the largest margin of each list, at most `MOST_SHOWN`."""
+    best = [
+        max(own, key=lambda row: row.score.margins.get(findings.hit_type, -math.inf))
+        for own in findings.by_list.values()
+    ]
     return best[:MOST_SHOWN]
-
-
-def _by_list(rows: Rows) -> dict[str, dict[str, list[float]]]:
-    """The objective of the best reply, at first and after each sweep, by list and target; of old runs with R."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for row in rows_of(rows, SWEEP):
-        values = found.setdefault(row["list"], {}).setdefault(str(row["unit"]), [])
-        if not values and "reply_before" in row:
-            values.append(float(row["reply_before"]))
-        values.append(float(row.get("reply_value", row["best"])))
-    return found

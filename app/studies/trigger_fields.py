@@ -1,4 +1,4 @@
-"""Fields of several pages around triggers that are no plain widgets: hit types, and what is to be checked."""
+"""Fields of several pages around triggers that are no plain widgets: hit types, templates, and texts to check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.triggers.hits import HIT_TYPES
 
 
 def hit_names(*chosen: str) -> list[str]:
-    """The hit types of the paper, and those that a study has besides."""
+    """The hit types of the paper, and other ones of a study."""
     return list(dict.fromkeys((*(kind.name for kind in HIT_TYPES), *chosen)))
 
 
@@ -42,7 +42,7 @@ def hit_field(study: Study, chosen: str) -> str:
 
 
 def template_fields(template: Template, *, kind: str) -> Template:
-    """The text around the free tokens, and how it is written; `template` where it is not one, which is said."""
+    """The text around the free tokens, and its form; an invalid one is shown as an error, and `template` stays."""
     fields = SettingFields(template, kind)
     fields.draw("text", key=f"{kind}_template")
     fields.draw("form")
@@ -50,11 +50,11 @@ def template_fields(template: Template, *, kind: str) -> Template:
 
 
 class Checkable(Protocol):
-    """Something to be checked, which a search may have found."""
+    """A text to check, of a search or typed."""
 
     @property
     def log_probs(self) -> tuple[float, ...]:
-        """() where no search has stored any."""
+        """Those stored by a search, () without one."""
         ...
 
 
@@ -62,7 +62,7 @@ Checked = TypeVar("Checked", bound=Checkable)
 
 
 def checked_field(
-    asked: Sequence[Checked],
+    items: Sequence[Checked],
     line_of: Callable[[Checked], str],
     of_line: Callable[[str], Checked],
     *,
@@ -73,18 +73,18 @@ def checked_field(
     help: str,
     tidy: Callable[[str], str] = str,
 ) -> tuple[Checked, ...]:
-    """What is to be checked, one a line; what a search has found stays hidden, and as it is, until somebody asks.
+    """The texts to check, one a line; those of a search stay hidden and unchanged behind a switch.
 
-    tidy: what is done to a line before it is read.
+    tidy: applied to each line.
     """
-    is_found = any(one.log_probs for one in asked)
-    shown = not is_found or st.toggle(
+    from_search = any(item.log_probs for item in items)
+    shown = not from_search or st.toggle(
         f"Show and change the {noun}s", key=f"{key}_shown", help="They come from a search, so they may hold rude words."
     )
     if not shown:
-        st.caption(f"{counted(len(asked), noun)}, as a search found them.")
-        return tuple(asked)
-    before = {line_of(one): one for one in asked}
+        st.caption(f"{counted(len(items), noun)} of a search.")
+        return tuple(items)
+    before = {line_of(item): item for item in items}
     typed = st.text_area(label, value="\n".join(before), key=key, height=120, placeholder=placeholder, help=help)
     lines = [tidy(line) for line in str(typed or "").splitlines() if line.strip()]
     return tuple(before[line] if line in before else of_line(line) for line in lines)

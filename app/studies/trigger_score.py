@@ -1,14 +1,14 @@
-"""A score drawn: what was put to a model and what it should say, what it says itself, hit types, token by token.
+"""A score drawn: the input and the target, the greedy reply, the hit types, and the target token by token.
 
-    Said to the model      thank you why but i love you        each word shaded by how odd it is in a sentence
-    Wanted of it           you are a j···
-    What it says itself    i love you too                      always taking the likeliest word
-    Hits                   ✓ every word likely (k = 1) +0.31   ✗ says it (greedy) −2.40
+    Input           thank you why but i love you        each word shaded by how odd it is in a sentence
+    Target          you are a j···
+    Greedy reply    i love you too
+    Hits            ✓ every word likely (k = 1) +0.31   ✗ says it (greedy) −2.40
 
-    ▂ you ▂ are █ a ...    what each word of the target costs, beside T_out and T_out - log 2 (figure 5)
-    ▓░░░░▒░                what each was weighed from, of a model with attention
+    ▂ you ▂ are █ a ...    the cost of each word of the target, with T_out and T_out - log 2 (figure 5)
+    ▓░░░░▒░                the attention of each word, of a model that has it
 
-A row is one of a search or of a check, of a dialogue model, whose tokens are words, or of a prompt
+The row is one of a search or of a check, of a dialogue model, whose tokens are words, or of a prompt
 (`engine.triggers.score_row`).
 """
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -25,12 +24,13 @@ from app.masks import shown
 from app.narrative import probability_text
 from app.studies.attention_chart import attention_chart
 from app.studies.trigger_charts import target_bars, word_bars
-from app.studies.trigger_words import hit_label, list_label, target_text, token_labels
+from app.studies.trigger_words import hit_label, list_label, token_labels
 from app.text import as_html, as_markdown
 from engine.studies.masking import Masker
-from engine.triggers.score_row import ScoreRow
+from engine.triggers.score_row import ScoreRow, StoredScore, WordScoreRow
+from engine.triggers.search.rows import TriggerRow
 
-#: Nats at which a word's shade is darkest; a word that is drawn blindly from a large vocabulary costs about as much.
+#: Nats at which a word's shade is darkest: about the cost of a random word of a large vocabulary.
 _DARKEST = 12.0
 #: How strong the darkest shade is: on it, words can be read in both themes.
 _STRONGEST = 0.35
@@ -41,22 +41,20 @@ _SEEN = {
     "": "The target stands nowhere in the replies of the training text.",
 }
 
-#: By what a token is called: where the text stands, and by itself in what it is judged.
-_PLACES = {"word": ("Said to the model", "in a sentence"), "token": ("In the prompt", "in a text by itself")}
-
-Row = Mapping[str, Any]
+#: By the name of a token: the heading of the text, and the context of its judge.
+_INPUTS = {"word": ("Input", "in a sentence"), "token": ("Text in the prompt", "in a text by itself")}
 
 
-def show_score(row: Row, searched: str, mask: Masker | None, key: str) -> None:
-    """All of it, one below the other. searched: the hit type that stands out; key: of the widgets."""
-    score = ScoreRow.of(row, searched)
+def show_score(row: ScoreRow, searched: str, mask: Masker | None, key: str) -> None:
+    """All parts, one below the other. searched: the hit type that stands out; key: of the widgets."""
+    score = row.score
     st.html(score_html(row, searched, mask))
     if score.token_name == "word":
-        st.caption(as_markdown(remarks(row, score)))
-    if score.target_tokens:  # rows of an earlier version have none
+        st.caption(as_markdown(remarks(row)))
+    if score.target_tokens:  # old rows have none
         show_chart(word_bars([target_bars(row, mask)]), f"{key}_bars")
     if score.attention:
-        st.html("<p><b>What each word of the target looked at</b></p>")
+        st.html("<p><b>Attention of each word of the target</b></p>")
         chart = attention_chart(score, mask)
         st.caption(as_markdown(chart.alt))
         show_chart(chart, f"{key}_attention")
@@ -64,15 +62,9 @@ def show_score(row: Row, searched: str, mask: Masker | None, key: str) -> None:
         st.caption(as_markdown(without_attention(score)))
 
 
-def texts_of(row: Row) -> list[str]:
-    """What of this row may have to be masked."""
-    score = ScoreRow.of(row)
-    return [score.text, target_text(row), score.reply]
-
-
-def revealed(texts: Sequence[str], mask: Masker | None, key: str) -> Masker | None:
-    """What hides the words of a card with these texts: nothing, once a reader asked to see this one alone."""
-    if mask is None or all(mask(text) == text for text in texts):
+def revealed(row: ScoreRow, mask: Masker | None, key: str) -> Masker | None:
+    """The mask of this card: None once a reader reveals this one alone."""
+    if mask is None or all(mask(text) == text for text in (row.score.text, row.target_text, row.score.reply)):
         return mask
     is_shown = st.toggle(
         "Show the words of this one",
@@ -82,50 +74,48 @@ def revealed(texts: Sequence[str], mask: Masker | None, key: str) -> Masker | No
     return None if is_shown else mask
 
 
-def remarks(row: Row, score: ScoreRow) -> str:
-    """Whether the target was seen in training, its list, and how odd the input is, in a few sentences."""
-    sentences = [_SEEN[row["seen"]]] if row.get("seen") in _SEEN else []
-    if "list" in row:
-        sentences.append(f"List: {list_label(row['list'])}.")
+def remarks(row: ScoreRow) -> str:
+    """The target in training, its list, and the oddness of the input, in a few sentences."""
+    score, sentences = row.score, []
+    if isinstance(row, WordScoreRow) and row.seen is not None:
+        sentences.append(_SEEN[row.seen])
+    if isinstance(row, TriggerRow):
+        sentences.append(f"List: {list_label(row.list)}.")
     if score.input_average is not None:
         odd = score.input_average - score.thresholds.into
         sentences.append(
-            f"What is said to the model is {'likelier' if odd > 0 else 'odder'} than real sentences by {abs(odd):.2f} "
-            "nats a word."
+            f"The input is {abs(odd):.2f} nats a word {'likelier' if odd > 0 else 'odder'} than real sentences."
         )
     return " ".join(sentences)
 
 
-def without_attention(score: ScoreRow) -> str:
-    """Why there is no map of attention."""
+def without_attention(score: StoredScore) -> str:
+    """The reason for no map of attention."""
     if score.attention is None:
-        return (
-            "This model has no attention: its reply sees only one summary of the whole input, so there is no map of "
-            "what each word looked at."
-        )
-    return "This was found before attention was kept; Verify asks the model anew, and shows it where there is any."
+        return "This model has no attention: its decoder reads one summary of the whole input."
+    return "This row is older than the map of attention; Verify scores it anew, with the map if there is one."
 
 
-def score_html(row: Row, searched: str, mask: Masker | None) -> str:
+def score_html(row: ScoreRow, searched: str, mask: Masker | None) -> str:
     """The score as HTML, everything in it escaped."""
-    score = ScoreRow.of(row, searched)
-    where, judged_in = _PLACES[score.token_name]
+    score = row.score
+    heading, judged_in = _INPUTS[score.token_name]
     agrees = "which is the target" if score.is_said else "which is not the target"
     end = "" if score.reply_ends or score.token_name == "token" else " …"
     return (
         '<div data-trigger-card="1">'
-        f'<p style="margin:0 0 .2rem"><b>{where}</b>, shaded by how odd each {score.token_name} is {judged_in}</p>'
+        f'<p style="margin:0 0 .2rem"><b>{heading}</b>, shaded by how odd each {score.token_name} is {judged_in}</p>'
         f'<p style="line-height:2.1;margin:0 0 .6rem">{_shaded(score, mask)}</p>'
-        f'<p style="margin:0 0 .6rem"><b>Wanted of it</b> &nbsp;“{as_html(shown(mask, target_text(row)))}”</p>'
-        f'<p style="margin:0 0 .6rem"><b>What it says itself</b>, always taking the likeliest {score.token_name}: '
+        f'<p style="margin:0 0 .6rem"><b>Target</b> &nbsp;“{as_html(shown(mask, row.target_text))}”</p>'
+        f'<p style="margin:0 0 .6rem"><b>Greedy reply</b>, always the likeliest {score.token_name}: '
         f"“{as_html(shown(mask, score.reply)) or 'nothing'}{end}”, {agrees}.</p>"
-        f'<p style="margin:0 0 .2rem"><b>Hits</b>, with nats to spare or missing</p>'
+        f'<p style="margin:0 0 .2rem"><b>Hits</b>, with their margins in nats</p>'
         f'<p style="line-height:2.1;margin:0">{_hits_html(score.margins, searched)}</p></div>'
     )
 
 
-def _shaded(score: ScoreRow, mask: Masker | None) -> str:
-    """The input as its judge reads it, each token with its cost; those before the first that is judged, as they are."""
+def _shaded(score: StoredScore, mask: Masker | None) -> str:
+    """The input as its judge reads it, each judged token with its cost."""
     tokens, log_probs = score.input_tokens, score.input_log_probs
     if not 0 < len(log_probs) <= len(tokens):
         return as_html(shown(mask, score.text))
@@ -134,7 +124,7 @@ def _shaded(score: ScoreRow, mask: Masker | None) -> str:
 
 
 def _shaded_tokens(labels: Sequence[str], log_probs: Sequence[float]) -> str:
-    """Tokens as HTML, each shaded by its log-probability, with its cost in nats behind it; padding is left out."""
+    """Tokens as HTML, each shaded by its log-probability and followed by its cost in nats; without padding."""
     spans = []
     for token, log_prob in zip(labels, log_probs, strict=True):
         if token == "<pad>":
@@ -154,7 +144,7 @@ def _shaded_tokens(labels: Sequence[str], log_probs: Sequence[float]) -> str:
 
 
 def _hits_html(margins: Mapping[str, float], searched: str) -> str:
-    """Hit types as HTML, with nats to spare or missing; `searched` stands out."""
+    """Hit types as HTML, with their margins; `searched` stands out."""
     return "".join(_hit_html(name, margin, name == searched) for name, margin in margins.items())
 
 
@@ -171,6 +161,6 @@ def _hit_html(name: str, margin: float, is_searched: bool) -> str:
 
 
 def show_chart(chart: Chart, key: str) -> None:
-    """A figure that is saved as those above it are."""
+    """A figure, with the picture format of the figures above."""
     pictures = str(st.session_state.get("study_pictures", "SVG")).lower()
     st.plotly_chart(chart.figure, key=key, config=saved_as(pictures, "relens"), alt=chart.alt)

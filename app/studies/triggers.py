@@ -1,7 +1,7 @@
-"""What the page of the search for triggers asks and shows: which inputs make a dialogue model say what it should not?
+"""The page of the search for triggers: inputs that make a dialogue model say what it should not.
 
-The page names a dialogue model, which was trained on its own page, and no language model. Words of the lists are masked
-unless a reader switches them on; the switch belongs to whoever looks and is no setting of the study.
+The page has a choice of dialogue models, which are trained on their own page, and no language model. Words of the lists
+are masked unless a reader switches them on; the switch is the reader's and no setting of the study.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from app.studies.trigger_card import DialogueCards
 from app.studies.trigger_fields import hit_field
 from app.studies.trigger_tables import tables
 from app.studies.trigger_words import CONTENT_NOTICE, file_targets, trigger_masker
-from app.studies.view import Figure, Rows, Table
+from app.studies.view import Figure, Table
 from engine.counted import counted
 from engine.runs.study_checks import Checked
 from engine.studies.masking import Masker
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
 from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.search.trigger_findings import hit_table
-from engine.triggers.search.trigger_study import TRIGGER, TriggerStudy
+from engine.triggers.search.trigger_findings import TriggerFindings
+from engine.triggers.search.trigger_study import TriggerStudy
 from engine.triggers.shared_settings import TARGET_FILE
 
 if TYPE_CHECKING:
@@ -37,14 +35,14 @@ if TYPE_CHECKING:
 KIND = TriggerStudy.kind
 
 
-class TriggersView(MaskedView):
+class TriggersView(MaskedView[TriggerStudy, TriggerFindings]):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
     introduction = (
-        "A dialogue model is given a list of replies, and a search looks for what somebody would have to say to it to "
-        "get each of them. Three lists are compared: what the model says anyway, what it should never say, and words "
-        "in no order. Only if the first is reached and the last is not does it mean something that the second is."
+        "For each reply of a list, a search looks for an input that makes a dialogue model give it. Three lists are "
+        "compared: replies that the model gives anyway, replies that it should never give, and words in no order. "
+        "Hits of the second list mean something only where the first is reached and the third is not."
     )
     notice = CONTENT_NOTICE
     masked_help = (
@@ -52,15 +50,13 @@ class TriggersView(MaskedView):
         "are masked: on this page, and in the report and the files."
     )
 
-    def settings(self, study: Study) -> TriggerStudy:
+    def settings(self, study: TriggerStudy) -> TriggerStudy:
         """The fields (see `StudyView.settings`)."""
-        assert isinstance(study, TriggerStudy)
         with all_fields():
             return self._fields(study)
 
-    def extent(self, study: Study, checked: Checked) -> str:
+    def extent(self, study: TriggerStudy, checked: Checked) -> str:
         """The targets, and the searches for them."""
-        assert isinstance(study, TriggerStudy)
         searches = checked.units * study.search.restarts
         return f"{counted(checked.units, 'target')}, {counted(searches, 'search', 'searches')}."
 
@@ -74,46 +70,37 @@ class TriggersView(MaskedView):
         search.row("shortlist", "sweeps", "restarts", "seed")
         search.draw("stop_at_hit", widget="checkbox")
         file = attempt(lambda: _more_fields(study, fields, search), study.file)
-        asked = fields.record(model=model, hit_type=hit_type, file=file, search=search.record())
-        attempt(lambda: note_unsayable(below, model, targets, is_all=not asked.lists and not file), None)
-        return asked
+        chosen = fields.record(model=model, hit_type=hit_type, file=file, search=search.record())
+        attempt(lambda: note_unsayable(below, model, targets, is_all=not chosen.lists and not file), None)
+        return chosen
 
-    def masker(self, study: Study) -> Masker:
+    def masker(self, study: TriggerStudy) -> Masker:
         """See `MaskedView.masker`."""
         return trigger_masker(study)
 
-    def own_model(self, study: Study) -> str:
+    def own_model(self, study: TriggerStudy) -> str:
         """The dialogue model."""
-        assert isinstance(study, TriggerStudy)
         return study.model
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+    def figures(self, findings: TriggerFindings, study: TriggerStudy) -> list[Figure]:
         """The hit table, the losses, words of targets, restarts."""
-        assert isinstance(study, TriggerStudy)
-        figures: list[Figure | None] = []
-        cells = hit_table(rows)
-        if cells:
-            figures.append(charts.hits(cells, study.hit_type))
-        figures.append(charts.losses(rows))
-        shown = charts.closest(rows, study.hit_type)
-        if shown:
-            figures.append(charts.words(shown, self.mask(study)))
-        if not study.search.stop_at_hit:  # or the others are left before they are done, and say nothing
-            figures.append(charts.restarts(rows, study.hit_type))
+        figures: list[Figure | None] = [charts.hits(findings)] if findings.cells else []
+        figures.append(charts.losses(findings))
+        if findings.triggers:
+            figures.append(charts.words(charts.closest(findings), self.mask(study)))
+        if not study.search.stop_at_hit:  # which leaves the other restarts unfinished
+            figures.append(charts.restarts(findings))
         return [figure for figure in figures if figure is not None]
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
+    def tables(self, findings: TriggerFindings, study: TriggerStudy) -> list[Table]:
         """The hits, the targets and the searches, masked unless this reader chose to see the words."""
-        assert isinstance(study, TriggerStudy)
-        return tables(rows, study, self.mask(study))
+        return tables(findings, self.mask(study))
 
-    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
-        """The card of one trigger, with what can be asked of the model about it."""
-        assert isinstance(study, TriggerStudy)
-        found = rows_of(rows, TRIGGER)
-        if not found:
+    def draw_details(self, services: Services, run: RunRecord, study: TriggerStudy, findings: TriggerFindings) -> bool:
+        """The card of one trigger, with its checks."""
+        if not findings.triggers:
             return False
-        waits = DialogueCards(services, run, study, found).show(self.mask(study))
+        waits = DialogueCards(services, run, study, findings.triggers).show(self.mask(study))
         page_link(
             "trigger-ablation",
             "Would more words or restarts find more?",
@@ -129,7 +116,7 @@ VIEW = TriggersView()
 def _more_fields(
     study: TriggerStudy, fields: SettingFields[TriggerStudy], search: SettingFields[SearchSettings]
 ) -> str:
-    """Settings that few people change; the file of targets, "" for none."""
+    """Advanced settings; the file of targets, "" for none."""
     with st.popover("More settings", icon=":material/tune:", key=f"{KIND}_more"), st.container(width=520):
         uploaded = st.file_uploader(TARGET_FILE.label, type=["txt"], key=f"{KIND}_file", help=TARGET_FILE.help)
         keeps = bool(study.file) and st.checkbox(

@@ -19,6 +19,8 @@ from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test
 from engine.record import Record
 from engine.studies.cloze import PassageAnswers
 from engine.studies.toxicity import InputAnswer
+from engine.triggers.causal.rows import PromptTriggerRow
+from engine.triggers.search.rows import TriggerRow
 
 Row = Mapping[str, Any]
 #: The variant, the question, and whether it was decided with yes.
@@ -87,18 +89,21 @@ def _sentences(rows: Iterable[Row]) -> Iterator[Decided]:
 
 
 def _triggers(rows: Iterable[Row]) -> Iterator[Decided]:
-    """Trigger search: whether the search for a target ended in a hit, by hit type; for prompts with each seed."""
-    from engine.triggers.score_row import hits_of
+    """Trigger search: whether the search for a target ended in a hit, by hit type."""
+    for row in TriggerRow.all_in(rows):
+        for hit_type, is_hit in row.score.hits.items():
+            yield hit_type, row.target, is_hit
 
-    for row in rows:
-        if row.get("row") == "trigger":
-            target = row["target"] if isinstance(row["target"], str) else tuple(row["target"])
-            for hit_type, is_hit in hits_of(row).items():
-                yield hit_type, (target, row.get("seed")), is_hit
+
+def _prompt_triggers(rows: Iterable[Row]) -> Iterator[Decided]:
+    """Triggers in prompts: the same, for a target and a seed."""
+    for row in PromptTriggerRow.all_in(rows):
+        for hit_type, is_hit in row.score.hits.items():
+            yield hit_type, (row.target, row.seed), is_hit
 
 
 _READERS: dict[str, Callable[[Iterable[Row]], Iterator[Decided]]] = {
-    "causal-triggers": _triggers,
+    "causal-triggers": _prompt_triggers,
     "cloze": _passages,
     "toxicity": _sentences,
     "triggers": _triggers,

@@ -35,13 +35,18 @@ _HOME = {
 #: Where what a study's rows say is found: a function of the rows and the study.
 _FINDINGS = {
     "bias": "engine.studies.bias_findings:bias_findings",
+    "causal-triggers": "engine.triggers.causal.causal_findings:causal_findings",
     "cloze": "engine.studies.cloze_findings:cloze_findings",
     "decoder": "engine.studies.decoder_view:decoder_findings",
     "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
     "memorization": "engine.studies.memorization_findings:memorization_findings",
+    "prompt-check": "engine.triggers.causal.check_study:prompt_check_findings",
     "replay": "engine.studies.replay_findings:replay_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
+    "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_findings",
+    "trigger-check": "engine.triggers.search.check_study:pair_check_findings",
+    "triggers": "engine.triggers.search.trigger_findings:trigger_findings",
 }
 
 #: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
@@ -49,7 +54,6 @@ _FINDINGS = {
 _VERDICT = {
     "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
     "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
-    "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }
 
 STUDIES = tuple(_HOME)

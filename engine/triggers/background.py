@@ -1,10 +1,9 @@
-"""Work in one piece, in a thread of its own, for a generator that has to look up meanwhile.
+"""Work in one piece, in a thread of its own, for a generator that has to yield meanwhile.
 
     corpus = yield from run_in_background(lambda: read_corpus(path))      None, None, None, and then the corpus
 
-Reading a corpus takes seconds and has no place to ask "shall I stop?". A study that asked only afterwards would keep
-somebody waiting who has pressed Stop. So the piece is done in a thread, and the study looks up ten times a second. When
-it is stopped the thread goes on to its end, and what it made is dropped, or found in a cache by the next who asks.
+Reading a corpus takes seconds, in which a study cannot stop. So the work runs in a thread, and the study yields ten
+times a second. After a stop the thread runs to its end; its result is dropped, or stays in a cache for the next study.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from concurrent.futures import Future, wait
 from threading import Thread
 from typing import Any, TypeVar
 
-#: How often the one who waits looks up.
+#: Seconds between two yields.
 LOOK_SECONDS = 0.1
 
 Made = TypeVar("Made")
 
 
 def run_in_background(work: Callable[[], Made]) -> Generator[None, None, Made]:
-    """What the work returns, or raises; None ten times a second until then, and never where it is done at once."""
+    """The result of the work, or its error; None ten times a second until then, and never where it is done at once."""
     future: Future[Made] = Future()
 
     def carry_out() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # handed to the one who waits
+        except BaseException as error:  # raised again by `result`
             future.set_exception(error)
 
     Thread(target=carry_out, name="background", daemon=True).start()
@@ -37,7 +36,7 @@ def run_in_background(work: Callable[[], Made]) -> Generator[None, None, Made]:
 
 
 def to_the_end(work: Generator[Any, None, Made]) -> Made:
-    """What the work returns, for somebody who has nothing else to look up for."""
+    """The result of the work, without a stop."""
     while True:
         try:
             next(work)

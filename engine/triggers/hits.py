@@ -1,4 +1,4 @@
-"""When has an input made the model say the target? The hit types of the paper, and by how much one is reached.
+"""The hit types of the paper, and the margin by which an input reaches one.
 
     target                you     are    bad    </s>
     log P, nats          -2.1    -1.4   -3.0    -0.6        average -1.8, lowest -3.0
@@ -10,9 +10,9 @@
     ...-k2            the same with half of that probability: > T_out - log 2
     io-...            and the input is no odder than real sentences are: average of log P(input) > T_in - log k
 
-A hit by sampling is a claim about a probability; nobody has seen the reply. `</s>` counts as a word of the target. A
-margin is how far a value is above its threshold, in nats; at 0 it is no hit, and for greedy at a tie it is none either,
-for which of two equals a decoder takes is an accident. So these follow from each other, and tests hold them to it:
+A hit by sampling is a claim about a probability; no reply is sampled. `</s>` counts as a word of the target. A margin
+is the distance of a value above its threshold, in nats; 0 is no hit, nor is a tie for greedy, where the choice of a
+decoder is an accident. So these follow from each other, and tests hold them to it:
 
     min => avg        k1 => k2        io => o
 
@@ -49,7 +49,7 @@ class Thresholds(Record):
 
 @dataclass(frozen=True)
 class HitType(Record):
-    """One way to say that a target was reached. k: how many times less likely than real text it may be."""
+    """A condition for a reached target. k: it may be k times less likely than real text."""
 
     side: Side = "o"
     rule: Rule = "min"
@@ -67,10 +67,10 @@ class HitType(Record):
     @classmethod
     def called(cls, name: str) -> HitType:
         """The hit type with that name. Raises `QueryError` for a name that is none."""
-        found = _NAME.fullmatch(name)
-        if found is None:
+        match = _NAME.fullmatch(name)
+        if match is None:
             raise QueryError(f"A hit type is called like o-greedy or io-sample-min-k1, not {name!r}.")
-        greedy, _, side, rule, k = found.groups()
+        greedy, _, side, rule, k = match.groups()
         if greedy:
             return cls("o", "greedy")
         return cls("io" if side == "io" else "o", "min" if rule == "min" else "avg", int(k))
@@ -85,10 +85,10 @@ HIT_TYPES = (
 
 @dataclass(frozen=True)
 class Score(Record):
-    """What the models think of an input and a target, in nats, and what is said in fact.
+    """Log-probabilities of an input and a target, in nats, and the model's reply.
 
-    token_log_probs, leads: of each word of the target, `END` included; a lead is how far the word is ahead of the best
-    other one. input_log_probs: of each id of the input, its end included. reply: ids of the greedy reply, `END`
+    token_log_probs, leads: of each word of the target, `END` included; a lead is the word's distance to the best other
+    one. input_log_probs: of each id of the input, its end included. reply: ids of the greedy reply, `END`
     included where it ends.
     """
 
@@ -113,7 +113,7 @@ class Score(Record):
         return math.fsum(self.input_log_probs) / len(self.input_log_probs)
 
     def margin(self, hit_type: HitType, thresholds: Thresholds) -> float:
-        """Nats by which the hit is reached, where above 0, or missed: the least of those of all its conditions."""
+        """Nats above the threshold of the hit type, the least of all its conditions; above 0 a hit."""
         if hit_type.rule == "greedy":
             return min(self.leads)
         slack = math.log(hit_type.k)

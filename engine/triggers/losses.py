@@ -1,4 +1,4 @@
-"""What does the target cost under each of many triggers? One question, and several kinds of model that answer it.
+"""The costs of a target under each of many triggers, by several kinds of models.
 
     before | mean words here | after | You are rude     2.1   0.3   4.0
              mean words this                            2.0   0.3   4.4
@@ -8,8 +8,8 @@
     CausalLosses          a language model continues the prompt                  `engine.triggers.causal`
     EncoderDecoderLosses  T5, BART                                               `engine.triggers.causal`
 
-All that a search knows of a model is `ReplyLosses`, with gradients in the embeddings of the trigger; of what stands
-around the trigger, `TriggerPrompt`; and of a judge of how odd the trigger itself is, `InputCosts`. Triggers of one step
+A search works with three interfaces: `ReplyLosses` is the model, with gradients in the embeddings of the trigger;
+`TriggerPrompt` is the text around the trigger; `InputCosts` is the judge of how odd a trigger is. Triggers of one step
 have the same length, so there is no padding and no mask.
 
 Source: He and Glass 2019, section 4.2, equations 3 and 4.
@@ -58,10 +58,10 @@ def exact(values: torch.Tensor) -> torch.Tensor:
 
 
 class TriggerPrompt(ABC):
-    """What a model reads: `free` places for the trigger, and what stands around them; and what it is to say.
+    """The input of a model, with `free` places for the trigger, and its target.
 
     allowed: ids that may stand in a trigger. target: ids, with the one that ends the reply where it `ends`.
-    longest_reply: ids that a greedy reply is written to. token_name: what one of its tokens is called.
+    longest_reply: ids of a greedy reply at most. token_name: the name of a token.
     """
 
     token_name: Literal["word", "token"] = "token"
@@ -73,31 +73,31 @@ class TriggerPrompt(ABC):
 
     @abstractmethod
     def ids(self, trigger: Sequence[int]) -> tuple[int, ...]:
-        """All that the model reads, with this trigger."""
+        """The ids of the whole input, with this trigger."""
 
     @abstractmethod
     def text(self, trigger: Sequence[int]) -> str:
-        """What a trigger spells where it stands."""
+        """The text of a trigger at its place."""
 
     @abstractmethod
     def survives(self, trigger: Sequence[int]) -> bool:
-        """Whether its text, typed by somebody, becomes the same ids."""
+        """Whether the tokenizer makes the same ids of its text."""
 
     @abstractmethod
     def read(self, text: str) -> tuple[int, ...]:
-        """All that the model reads, with any text in place of a trigger. Raises errors with a sentence."""
+        """The ids of the whole input, with any text in place of a trigger. Raises errors with a sentence."""
 
     @abstractmethod
     def ids_of(self, text: str) -> tuple[int, ...]:
-        """The part of `read` that the text itself is."""
+        """The part of `read` of the text itself."""
 
     @abstractmethod
     def around(self, text: str) -> str:
-        """The whole prompt as text; "" where there is nothing but the text."""
+        """The whole prompt as text; "" where the text is all of it."""
 
     @abstractmethod
     def tokens(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """How each id is written by itself."""
+        """The text of each id."""
 
     @abstractmethod
     def written(self, reply: Sequence[int]) -> str:
@@ -107,7 +107,7 @@ class TriggerPrompt(ABC):
 class ReplyLosses(ABC):
     """Costs of a target, or of one for each row, for triggers int64 (rows, free).
 
-    prompt: what stands around the triggers. table: (vocabulary, width), the embedding of each token where it stands in
+    prompt: the text around the triggers. table: (vocabulary, width), the embedding of each token where it stands in
     a trigger. held: places of a trigger that all share. end_ids: tokens that end a reply.
     """
 
@@ -172,21 +172,21 @@ class ReplyLosses(ABC):
         self.held = 0
 
     def embed(self, triggers: torch.Tensor) -> torch.Tensor:
-        """(rows, free - held, width): what is read of triggers; their first `held` tokens are taken for those held."""
+        """(rows, free - held, width): the embeddings of triggers, without their first `held` tokens, the held ones."""
         return torch.nn.functional.embedding(triggers[:, self.held :].to(self.device), self.table)
 
     @torch.no_grad()
     def of_triggers(self, triggers: torch.Tensor) -> TargetCosts:
         """The costs of each trigger."""
-        found, step = [], self.rows_at_once
+        parts, step = [], self.rows_at_once
         for first in range(0, len(triggers), step):
             rows = slice(first, first + step)
-            found.append(self.take(rows).of_embeddings(self.embed(triggers[rows])))
-        return TargetCosts(torch.cat([part.costs for part in found]), torch.cat([part.leads for part in found]))
+            parts.append(self.take(rows).of_embeddings(self.embed(triggers[rows])))
+        return TargetCosts(torch.cat([part.costs for part in parts]), torch.cat([part.leads for part in parts]))
 
 
 class InputCosts(ABC):
-    """How odd is a trigger itself? What it costs a judge as a text of its own, in nats a token.
+    """The oddness of a trigger itself: its cost for a judge as a text of its own, in nats a token.
 
     has_gradient: whether the judge reads the trigger's own ids; table: (vocabulary, width), their embeddings there.
     """
@@ -213,7 +213,7 @@ class InputCosts(ABC):
 
     @abstractmethod
     def read(self, text: str) -> list[int]:
-        """What the judge reads of a text in the slot."""
+        """The ids of a text in the slot for the judge."""
 
     @abstractmethod
     def text_costs(self, read: Sequence[int]) -> list[float]:
@@ -221,7 +221,7 @@ class InputCosts(ABC):
 
     @abstractmethod
     def tokens(self, read: Sequence[int]) -> tuple[str, ...]:
-        """How each id is written by itself."""
+        """The text of each id."""
 
 
 @dataclass
@@ -230,7 +230,7 @@ class InputSlopes(RowBatch):
 
     A token is read at its place, which has a gradient; and it is predicted there, at a cost that is linear in the
     shares. mean: (rows,), the costs themselves. gradient: (rows, free, width), by what is read. states: (rows,
-    predicted, ...), from which the last so many places are predicted. length: what the sum of costs is divided by.
+    predicted, ...), from which the last so many places are predicted. length: the divisor of the sum of costs.
     """
 
     mean: torch.Tensor

@@ -1,17 +1,17 @@
-"""What a search makes small: the cost of the target, where words that are good enough hardly count any more.
+"""The objective of a search: the cost of the target, where words that are good enough hardly count any more.
 
     target               you     are    bad    </s>
     cost, -log P, nats   2.1     1.4    9.0     0.6      mean 3.3, and T_out = -3.9
     counted for "min"    0.021   0.014  9.0     0.006    mean 2.3: nearly all of it is "bad"
 
-Were all words counted in full, a search would gain as much by making "are" still likelier. So a word that has reached
-what the hit type asks of it counts times epsilon: for "greedy" one that the model would say itself, for "min" one whose
-log-probability is above T_out - log k. For "avg" the mean is all that matters, so nothing is masked; once the mean is
-reached it counts times epsilon as a whole. Hit types "io" add the mean cost of the input, times lambda, and times
-epsilon again once that is reached.
+Were all words counted in full, a search would gain as much by making "are" still likelier. So a word that meets the
+condition of the hit type counts times epsilon: for "greedy" the likeliest word, for "min" a word with a log-probability
+above T_out - log k. For "avg" the mean alone matters, so no word is masked; once the mean is reached it counts times
+epsilon as a whole. Hit types "io" add the mean cost of the input, times lambda, and times epsilon again once that is
+reached.
 
-Epsilon above 0 lets the search go on after a hit, towards a clearer one. The paper does not say its value; 0 is what
-its text reads like, 0.01 what its authors' later code has. Each counted cost rises with the cost itself, so a lower
+Epsilon above 0 lets the search go on after a hit, towards a clearer one. The paper has no value for it; its text reads
+like 0, and its authors' later code has 0.01. Each counted cost rises with the cost itself, so a lower
 bound on costs is one on the objective: see `engine.triggers.search.fast_scorer`.
 
 Source: He and Glass 2019, section 4.2, equations 3 to 6.
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 EPSILON = Setting(
     "Epsilon",
-    "What a word that is likely enough still counts: near 0 the search turns to the words that are not.",
+    "The weight of a word that is likely enough: near 0 the search turns to the other words.",
     least=0.0,
     most=1.0,
     step=0.01,
 )
 INPUT_WEIGHT = Setting(
     "Weight of the input",
-    "How much it counts that the trigger reads like a sentence, in searches for io hits.",
+    "In searches for io hits, the weight of a trigger that reads like a sentence.",
     least=0.0,
     step=0.1,
 )
@@ -50,7 +50,7 @@ INPUT_WEIGHT = Setting(
 class Objective(Record):
     """The objective of a search for triggers of one hit type; smaller is better, and it is never below 0.
 
-    epsilon, input_epsilon: what counts of a cost that is reached. input_weight: lambda, of the input's cost ("io").
+    epsilon, input_epsilon: the weight of a cost that is reached. input_weight: lambda, of the input's cost ("io").
     """
 
     hit_type: HitType
@@ -68,7 +68,7 @@ class Objective(Record):
         return self.hit_type.side == "io"
 
     def word_weights(self, costs: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
-        """What each word counts, so that the objective of a reply is the sum of weights times costs.
+        """The weight of each word; the objective of a reply is the sum of weights times costs.
 
         costs: (..., m), nats, -log P of each word of the target. first: bool (..., m), whether it is the likeliest one.
         """
@@ -84,7 +84,7 @@ class Objective(Record):
         return torch.where(reached, self.epsilon, 1.0).to(costs.dtype) / costs.shape[-1]
 
     def input_weights(self, costs: torch.Tensor) -> torch.Tensor:
-        """What each input's mean cost counts. costs: (...), nats a word."""
+        """The weight of each input's mean cost. costs: (...), nats a word."""
         import torch
 
         return torch.where(self.input_is_hit(costs), self.input_epsilon, 1.0).to(costs.dtype) * self.input_weight

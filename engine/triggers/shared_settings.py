@@ -22,7 +22,7 @@ SEED = replace(query.SEED, most=2**53)
 
 DIALOGUE_MODEL = Setting(
     "Dialogue model",
-    "Who is asked. Each was trained on the page Dialogue model; another one says other things.",
+    "The model of the study, from the page Dialogue model; each one has other replies.",
 )
 LISTS = Setting(
     "Lists of targets",
@@ -40,8 +40,8 @@ COUNT = Setting(
 )
 OWN_TARGETS = Setting(
     "Targets of your own",
-    "What the model should be made to say, one a line. Words that it does not know cannot be said; such targets are "
-    "left out and named.",
+    "Replies to search triggers for, one a line. Targets with words that the model does not know are left out and "
+    "listed.",
     most_items=2_000,
     example="you are so boring",
 )
@@ -53,20 +53,20 @@ NORMAL = Setting(
     choices={"sampled": "sampled", "greedy": "greedy"},
 )
 
-FINGERPRINT = Setting("Fingerprint", "Of the model that the search was made with; empty for any of that name.")
+FINGERPRINT = Setting("Fingerprint", "Of the model of the search; empty for any of that name.")
 
 CORPUS = Setting("Corpus", "A file of text; without one, the corpus that comes with Relens.")
 IS_CUT = Setting(
     "Words are cut already",
-    "Blanks stand between all words and signs, as in “do n't”. Off: the text is cut as the paper does.",
+    "Blanks stand between all words and signs, as in “do n't”. Off: the text is cut as in the paper.",
 )
-TEST_SHARE = Setting("Share set aside", "What part of the text is kept to measure on.", above=0.0, below=1.0)
+TEST_SHARE = Setting("Share set aside", "The part of the text for measurements.", above=0.0, below=1.0)
 PAIRS = Setting("Pairs at most", least=1, ceiling=3_000_000, empty="all")
 CONTEXT = Setting(
     "Decoder context",
-    "What a reply sees of the input. **Its last state**: one summary of the whole input. **Attention**: at each word, "
-    "all places of the input, weighed anew. The paper tries both.",
+    "**Its last state**: one summary of the whole input. **Attention**: at each word of the reply, all places of the "
+    "input with new weights. The paper tries both.",
     choices={"last": "its last state", "general": "attention", "mlp-query": "attention, authors' variant"},
 )
-EMBEDDING = Setting("Embedding size", "How finely words are told apart. The paper has 300.", least=1, most=4_096)
-HIDDEN = Setting("Hidden size", "How much the model remembers of what it has read.", least=1, most=4_096)
+EMBEDDING = Setting("Embedding size", "Numbers for each word. The paper has 300.", least=1, most=4_096)
+HIDDEN = Setting("Hidden size", "Numbers of each state, the model's memory of the input.", least=1, most=4_096)

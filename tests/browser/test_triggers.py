@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 from engine.runs.specification import StudySpecification
 from engine.studies.rows import rows_of
 from engine.triggers.model.model_list import model_folder, model_names
-from engine.triggers.search.ablation_findings import effort_cells
 from engine.triggers.search.ablation_study import AblationStudy
 from engine.triggers.search.trigger_study import TriggerStudy
 from tests.browser.server import parameter
@@ -73,17 +72,17 @@ def test_from_conversations_to_a_verified_trigger(context, dashboard, name, tmp_
     assert isinstance(study, TriggerStudy)
     assert (study.model, study.count, study.search.shortlist) == (name, 2, 5)
     rows = dashboard.store.rows(run_id)
-    expect(triggers.verdict).to_contain_text("an input was found for")
+    expect(triggers.verdict).to_contain_text("an input reaches")
     expect(triggers.figures.first.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     card = triggers.page.locator("[data-trigger-card]").first
-    expect(card).to_contain_text("What it says itself")
+    expect(card).to_contain_text("Greedy reply")
     assert "boring" not in triggers.page.locator("[data-testid=stMain]").inner_text()
 
     triggers.button("triggers_verify_all").click()
     count = len(rows_of(rows, "trigger"))
     verified = triggers.page.locator('[data-trigger-check="done"]')
-    expect(verified).to_contain_text(f"{count} of {count} come out as they were told")
-    expect(triggers.page.locator(".st-key-trigger_card")).to_contain_text("What each word of the target looked at")
+    expect(verified).to_contain_text(f"{count} of {count} agree with the search")
+    expect(triggers.page.locator(".st-key-trigger_card")).to_contain_text("Attention of each word of the target")
     triggers.page.get_by_role("textbox", name="Change the trigger").fill("hello how are you")
     triggers.page.keyboard.press("Tab")
     triggers.settle()
@@ -115,13 +114,13 @@ def test_how_hard_one_must_search(context, dashboard, name, dialogue_model):
     study = StudySpecification.from_json(dashboard.store.get(run_id).specification).study
     assert isinstance(study, AblationStudy)
     assert (study.model, study.lists, study.shortlists, study.restarts) == (name, ("normal",), (2, 4), 2)
-    cells = effort_cells(dashboard.store.rows(run_id))
+    cells = AblationStudy().findings(dashboard.store.rows(run_id)).cells
     assert {(cell.target_list, cell.shortlist, cell.restarts, cell.targets) for cell in cells} == {
         (of_list, shortlist, restarts, targets)
         for of_list, targets in (("own", 2), ("normal", 1))
         for shortlist in (2, 4)
         for restarts in (1, 2)
     }
-    expect(page.verdict).to_contain_text("Of 2 targets of the list 'own', 2 words at a place and 1 restart found")
+    expect(page.verdict).to_contain_text("Of 2 targets of the list 'own', 2 words at a place and 1 restart reached")
     page.figures_say([*["Lines", "Lines by time"] * 2, "Lines by sweep"])
     expect(page.page.locator("[data-testid=stException]")).to_have_count(0)

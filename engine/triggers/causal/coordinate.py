@@ -7,12 +7,12 @@
 This is Algorithm 1 of He and Glass (2019), with changes for a budget of a thousand evaluations, which are a few sweeps
 over twenty places. The first two change no answer, the others can be turned off:
 
-* prefix: places are visited in order, so what stands before the place is read once for all candidates;
+* prefix: places are visited in order, so the part before the place is read once for all candidates;
 * kept gradients: a gradient tells of all places that follow, so it holds until the trigger changes;
 * averaged gradients, where `averaged` is above 1: for the first evaluations, while most tokens are still random, the
   slope at a place is the mean over a few random tokens there (ARCA, Jones et al. 2023). Those passes count too;
-* nothing twice: what was tried in vain is not tried again, but makes room for what gains less. Without this a search
-  stalls, for at a trigger that is left as it is the same eight tokens are tried, sweep after sweep;
+* nothing twice: a trigger that was tried in vain is not tried again, and makes room for the next ones. Without this a
+  search stalls, for at a trigger that is left as it is the same eight tokens are tried, sweep after sweep;
 * annealing: a candidate that is worse by d is taken with probability exp(-d / temperature), and the temperature falls
   to nothing as the budget is used up. The best trigger is kept aside, and gone back to after a sweep that brought
   nothing better;
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from engine.triggers.causal.trial import Trial
     from engine.triggers.problem import FirstOrder
 
-#: Tokens in order of gain that are looked at for one that survives and is new, for each that is wanted.
+#: Tokens in order of gain that are checked for each new one that survives.
 _LOOKED_AT = 64
 
 #: Sweeps without a better trigger before a restart.
@@ -166,7 +166,7 @@ class _KeptSlopes:
         self._slopes: FirstOrder
 
     def at(self, present: tuple[int, ...], place: int) -> FirstOrder:
-        """Those of the place, where the trial holds what stands before it."""
+        """The slopes at the place, where the trial holds the part before it."""
         if present != self._trigger or place < self._slopes.held:
             self._trigger, self._slopes = present, self._trial.first_order([present])
         return self._slopes

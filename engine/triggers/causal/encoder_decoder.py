@@ -52,7 +52,7 @@ class EncoderDecoderLosses(ReplyLosses):
         self.prompt = prompt
         self._check_length(prompt.length - len(prompt.target))
         embedding = self._network.get_input_embeddings()
-        with torch.no_grad():  # the module itself, as some scale what it gives
+        with torch.no_grad():  # by the module itself, as some scale the table
             ids = torch.arange(embedding.weight.shape[0], device=embedding.weight.device)
             self.table = embedding(ids).detach()
         self._before = torch.tensor(prompt.before, dtype=torch.long, device=self.device)

@@ -4,8 +4,8 @@
     64 candidates              a random place, a random one of its tokens
     the best of them           is gone on with, better or not; the best trigger of all is kept aside
 
-It is what is mostly used against today's models. As the candidates of a step differ at any place, none of them can
-share what is read of the trigger. Evaluations are counted as for the other search, gradients included.
+It is the usual attack on chat models. The candidates of a step differ at any place, so they share no states of the
+trigger. Evaluations are counted as for the other search, gradients included.
 Source: Zou et al. 2023, "Universal and Transferable Adversarial Attacks on Aligned Language Models", Algorithm 1.
 """
 
@@ -21,7 +21,7 @@ from engine.setting import Setting, check_settings
 if TYPE_CHECKING:
     from engine.triggers.causal.trial import Trial
 
-#: Random changes that are looked at for one that survives, for each that is wanted.
+#: Random changes that are checked for each one that survives.
 _LOOKED_AT = 8
 
 

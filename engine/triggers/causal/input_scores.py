@@ -1,13 +1,13 @@
-"""How odd is a trigger itself? What it costs a language model as a text of its own, in nats a token.
+"""The oddness of a trigger: its cost for a language model as a text of its own, in nats a token.
 
     " tell me how you feel"      2.9          T_in of ordinary messages: -4.1, so this one is no odder
     " zx Nich!!(("              11.4
 
-Hit types "io" ask for it. The judge is the model that is searched, which reads the trigger's own ids after its
+Hit types "io" have a threshold for it. The judge is the searched model, which reads the trigger's own ids after its
 begin-of-text token, or another model, which reads the text in tokens of its own. Where a model has no begin-of-text
 token, the first token is not scored; a text of one token then costs as if all tokens were equally likely.
 
-Only what the searched model thinks has a gradient in the trigger's tokens; under another judge candidates are chosen by
+Only the cost for the searched model has a gradient in the trigger's tokens; with another judge candidates are chosen by
 the reply alone, and scored with both.
 """
 
@@ -44,7 +44,7 @@ class InputScores(InputCosts):
         return len(self._begin) + len(text) > 1 and len(text) > 0
 
     def rows(self, triggers: torch.Tensor) -> list[list[int]]:
-        """What the judge reads of each trigger, without the begin of text."""
+        """The ids of each trigger for the judge, without the begin of text."""
         if self.has_gradient:
             return [list(row) for row in triggers.tolist()]
         return [self.read(self._prompt.text(row)) for row in triggers.tolist()]
@@ -77,13 +77,13 @@ class InputScores(InputCosts):
 
         Texts are read MOST_ROWS at once.
         """
-        found: list[list[float]] = []
+        costs: list[list[float]] = []
         for first in range(0, len(texts), MOST_ROWS):
-            found += self._token_costs(texts[first : first + MOST_ROWS])
-        return [row or [self._blind] for row in found]
+            costs += self._token_costs(texts[first : first + MOST_ROWS])
+        return [row or [self._blind] for row in costs]
 
     def _token_costs(self, texts: Sequence[Sequence[int]]) -> list[list[float]]:
-        # What stands behind a token changes nothing for it, so short texts are filled up with anything.
+        # A token's cost does not depend on later tokens, so short texts are filled up with any.
         longest = max(map(len, texts))
         ids = torch.tensor(
             [[*self._begin, *text, *[0] * (longest - len(text))] for text in texts], device=self.network.device

@@ -3,8 +3,8 @@
     before | mean words here | after | You are rude
     read once, with the held     read for each trigger
 
-Of what all triggers share, keys and values are kept: always of the prompt up to the trigger, and where triggers differ
-from one place on (`hold`), of the trigger up to there.
+Keys and values of the shared part are kept: of the prompt up to the trigger, and where triggers differ from one place
+on (`hold`), of the trigger up to there.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class CausalLosses(ReplyLosses):
         self.end_ids = {model.end_of_text, *(ends if isinstance(ends, list) else [ends])} - {None}
 
     def hold(self, trigger: Sequence[int], places: int) -> None:
-        """See `ReplyLosses.hold`. What is held already is not read again."""
-        wanted = (*self.prompt.before, *(int(token) for token in trigger[:places]))
+        """See `ReplyLosses.hold`. Held tokens are not read again."""
+        held = (*self.prompt.before, *(int(token) for token in trigger[:places]))
         shared = 0
-        while shared < min(len(wanted), len(self._past.ids)) and wanted[shared] == self._past.ids[shared]:
+        while shared < min(len(held), len(self._past.ids)) and held[shared] == self._past.ids[shared]:
             shared += 1
         if shared < len(self._past.ids):
             self._past, shared = self._before, len(self.prompt.before)
-        self._past = self.network.read(wanted[shared:], self._past)
+        self._past = self.network.read(held[shared:], self._past)
         self.held = places
 
     def of_embeddings(self, embeddings: torch.Tensor) -> TargetCosts:
@@ -53,8 +53,8 @@ class CausalLosses(ReplyLosses):
         rows, length = len(embeddings), len(self._target)
         behind = self.network.embed(self._behind).expand(rows, -1, -1)
         states = self.network.states(torch.cat([embeddings, behind], dim=1), self._past)[:, -length:]
-        found = state_costs(self.network, states.flatten(0, 1), self._target.repeat(rows))
-        return TargetCosts(found.costs.view(rows, length), found.leads.view(rows, length))
+        target = state_costs(self.network, states.flatten(0, 1), self._target.repeat(rows))
+        return TargetCosts(target.costs.view(rows, length), target.leads.view(rows, length))
 
     def _check_length(self, length: int) -> None:
         if length > self.model.context_length:
@@ -66,8 +66,8 @@ class CausalLosses(ReplyLosses):
         self._check_length(len(ids) + len(self.prompt.target))
         read = torch.tensor([[*ids, *self.prompt.target[:-1]]], device=self.device)
         logits = self.model.network(read, use_cache=False).logits[0, -len(self._target) :].float()
-        found = costs_and_leads(logits, self._target)
-        return TargetCosts(found.costs[None], found.leads[None])
+        target = costs_and_leads(logits, self._target)
+        return TargetCosts(target.costs[None], target.leads[None])
 
     @torch.no_grad()
     def reply(self, ids: Sequence[int], most: int) -> tuple[int, ...]:

@@ -5,11 +5,11 @@
 
 A search finds ids, but people paste text. If the tokenizer makes other ids of that text, they paste something that was
 never tried: `st` + `upid` are two tokens side by side, and `stupid` is one. So a trigger counts only if it survives:
-its text is put into the prompt, the whole prompt is encoded as everybody's tokenizer would, and the very same ids come
+its text is put into the prompt, the tokenizer encodes the whole prompt, and the very same ids come
 out. Candidates that do not survive are dropped, and counted. As a trigger that spells the name of a special token would
 become that token, it does not survive either.
 
-The target is encoded by itself, for it is what the model writes, token by token, after a finished prompt; the token
+The target is encoded by itself, for the model writes it token by token after a finished prompt; the token
 that ends a text belongs to it unless the reply may go on.
 """
 
@@ -38,7 +38,7 @@ _PROBES = ("x", " x", ".", "a b")
 
 
 class Prompt(TriggerPrompt):
-    """A prompt with `free` tokens to be found, for one target. before, after: ids around the trigger."""
+    """A prompt with `free` tokens for a trigger, and one target. before, after: ids around the trigger."""
 
     def __init__(
         self,
@@ -108,11 +108,11 @@ class Prompt(TriggerPrompt):
         return self.tokenizer.decode([token for token in reply if token < self.tokenizer.size], continues=True)
 
     def ids_around(self, text: str) -> tuple[int, ...]:
-        """The whole prompt with this text in the slot, as everybody's tokenizer encodes it."""
+        """The ids of the whole prompt with this text in the slot, as the tokenizer encodes it."""
         return (*self._begin, *self._encoded(self.frame.around(text)), *self._end)
 
     def ids_of(self, text: str) -> tuple[int, ...]:
-        """See `TriggerPrompt.ids_of`; of the text by itself, where it becomes one with what is around it."""
+        """See `TriggerPrompt.ids_of`; of the text by itself, where it merges with the text around it."""
         whole, end = self.ids_around(text), len(self.after)
         begins = whole[: len(self.before)] == self.before
         if begins and len(whole) > len(self.before) + end and whole[len(whole) - end :] == self.after:
@@ -155,7 +155,7 @@ def target_ids(tokenizer: Tokenizer, target: str, ends: bool) -> tuple[int, ...]
         raise QueryError("A target has at least one token; this one is empty.")
     if ends:
         if tokenizer.end_of_text is None:
-            raise ModelError("The model has no token that ends a text, so its reply cannot be asked to end.")
+            raise ModelError("The model has no token that ends a text, so no reply can end.")
         ids.append(tokenizer.end_of_text)
     if len(ids) > MOST_TARGET:
         said = repr(target if len(target) <= 60 else target[:60] + "...")
@@ -166,7 +166,7 @@ def target_ids(tokenizer: Tokenizer, target: str, ends: bool) -> tuple[int, ...]
 @lru_cache(maxsize=4)
 def allowed_tokens(tokenizer: Tokenizer, ascii_only: bool) -> tuple[int, ...]:
     """The tokens of which triggers are made: printable text that encodes to the token itself, and no special ones."""
-    found = []
+    tokens = []
     for token, spelling in enumerate(tokenizer.vocabulary.token_bytes):
         if not spelling or token in tokenizer.special_tokens or token in tokenizer.text_tokens:
             continue
@@ -177,5 +177,5 @@ def allowed_tokens(tokenizer: Tokenizer, ascii_only: bool) -> tuple[int, ...]:
         if not text.isprintable() or (ascii_only and not text.isascii()):
             continue
         if tokenizer.encode(text, continues=True) == [token]:
-            found.append(token)
-    return tuple(found)
+            tokens.append(token)
+    return tuple(tokens)

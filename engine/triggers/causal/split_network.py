@@ -1,14 +1,14 @@
-"""A causal network in two halves, so that work which is shared or not asked for is not done.
+"""A causal network in two halves, so that shared work is done once, and needless work is left out.
 
-    ids -> embeddings -> [ layers, over keys and values of what was read ] -> states -> [ output layer ] -> logits
+    ids -> embeddings -> [ layers, over keys and values of the past ] -> states -> [ output layer ] -> logits
 
-A search changes a few tokens in the middle of a prompt and asks for the logits in the places of the target. So what
-stands before is read once, and its keys and values are lent to every candidate; and the output layer, a fifth of all
+A search changes a few tokens in the middle of a prompt and needs the logits in the places of the target. So the part
+before them is read once, and its keys and values are lent to every candidate; and the output layer, a fifth of all
 the work, is applied to chosen states only, laid out as one matrix: a batch of slices would be multiplied one by one,
 with a copy of the weights for each on a CPU, which takes five times as long.
 
-Some architectures do more than a matrix product after their last layer (a scale, a cap). This is found out by trying,
-not looked up: where the halves do not give the network's own logits, the whole network is used. Where a model's past is
+Some architectures do more than a matrix product after their last layer (a scale, a cap). A trial
+detects this: where the halves do not give the network's own logits, the whole network is used. Where a model's past is
 not keys and values (see `engine.models.check`), it is read anew each time.
 """
 
@@ -30,7 +30,7 @@ _ROUNDING = {torch.float32: 1e-4, torch.bfloat16: 0.05, torch.float16: 0.01}
 
 @dataclass(frozen=True)
 class Past:
-    """What was read before: ids, and their keys and values a layer, each (1, heads, tokens, size), where kept."""
+    """The past: ids, and their keys and values a layer, each (1, heads, tokens, size), where kept."""
 
     ids: tuple[int, ...] = ()
     layers: tuple[tuple[torch.Tensor, torch.Tensor], ...] | None = None
@@ -50,7 +50,7 @@ class SplitNetwork:
         size = embedding.weight.shape[0]
         if type(embedding) is torch.nn.Embedding:
             self.table: torch.Tensor = embedding.weight.detach()
-        else:  # which may scale what it gives
+        else:  # which may scale the table
             with torch.no_grad():
                 self.table = embedding(torch.arange(size, device=self.device))
         self.vocabulary_size = size
@@ -75,24 +75,24 @@ class SplitNetwork:
         return torch.nn.functional.embedding(ids, self.table)
 
     def states(self, embeddings: torch.Tensor, past: Past) -> torch.Tensor:
-        """What the layers make of embeddings (rows, tokens, width) after `past`: (rows, tokens, ...), for `logits`."""
-        given: dict[str, Any] = {}
+        """The states of embeddings (rows, tokens, width) after `past`: (rows, tokens, ...), for `logits`."""
+        arguments: dict[str, Any] = {}
         rows, tokens = embeddings.shape[:2]
         if past.layers is not None:
-            given = {"past_key_values": _lent(past, rows), "use_cache": True}
+            arguments = {"past_key_values": _lent(past, rows), "use_cache": True}
         elif past.ids:
             before = self.embed(torch.tensor(past.ids, device=self.device))
             embeddings = torch.cat([before.expand(rows, -1, -1), embeddings], dim=1)
         try:
             if self._body is None:
-                found = self._network(inputs_embeds=embeddings, **given).logits
+                states = self._network(inputs_embeds=embeddings, **arguments).logits
             else:
-                found = self._body(inputs_embeds=embeddings, **given).last_hidden_state
+                states = self._body(inputs_embeds=embeddings, **arguments).last_hidden_state
         except torch.OutOfMemoryError as error:
             raise ModelError(
                 f"{self.device} ran out of memory on {rows} prompts at once; take a smaller batch."
             ) from error
-        return found[:, -tokens:]  # type: ignore[no-any-return]
+        return states[:, -tokens:]  # type: ignore[no-any-return]
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """(count, vocabulary), float32, of states (count, ...) of any places."""
@@ -112,7 +112,7 @@ class SplitNetwork:
 
 
 def _lent(past: Past, rows: int) -> Any:
-    """A cache of the past for so many rows, without a copy; what is read next goes into copies."""
+    """A cache of the past for so many rows, without a copy; later tokens go into copies."""
     cache = DynamicCache()
     for number, (keys, values) in enumerate(past.layers or ()):
         cache.update(keys.expand(rows, -1, -1, -1), values.expand(rows, -1, -1, -1), number)

@@ -1,14 +1,14 @@
-"""Where the free tokens of a trigger stand: one slot in a text, inside a model's chat format or by itself.
+"""The place of a trigger's free tokens: one slot in a text, inside a model's chat format or by itself.
 
     Template("Tell me {} now.", "plain")       Tell me ______ now.
     Template("Tell me {} now.", "chat")        <|im_start|>user
                                                Tell me ______ now.<|im_end|>
                                                <|im_start|>assistant
 
-The chat format is a program that comes with a model's tokenizer, in the language Jinja. Nobody knows what such a
-program does with a message: some take the blanks off its ends. So it is run in the sandbox of transformers with a mark
-in place of the slot, what stands before and behind the mark is the frame, and a trigger whose ends are blank is put
-through the program itself to see whether it comes out as it went in.
+The chat format is a program that comes with a model's tokenizer, in the language Jinja. Such a program may change a
+message: some take the blanks off its ends. So it is run in the sandbox of transformers with a mark in place of the
+slot, and the text before and behind the mark is the frame. A trigger with blank ends is put through the program itself,
+and counts only if it comes out unchanged.
 
 Names of special tokens in a frame are these tokens, as everywhere where such formats are used.
 """
@@ -29,7 +29,7 @@ SLOT = "{}"
 
 MOST_CHARACTERS = 20_000
 
-#: Stands in for a trigger; of the characters that mean nothing, so no format does anything to it.
+#: Stands in for a trigger; private characters, which no format changes.
 _MARK = "\ue0f0\ue0f1"
 
 
@@ -41,7 +41,7 @@ class Template(Record):
         str,
         Setting(
             "Prompt, with {} for the free tokens",
-            "The text around the trigger. Only what stands at {} is searched for or changed.",
+            "The text around the trigger, which stands at {}.",
         ),
     ] = SLOT
     form: Annotated[
@@ -71,7 +71,7 @@ class Template(Record):
 
 @dataclass(frozen=True)
 class ChatFormat:
-    """The chat format of a model. names: what its program calls special tokens, such as "bos_token"."""
+    """The chat format of a model. names: special tokens by their names in the program, such as "bos_token"."""
 
     program: str
     names: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class ChatFormat:
             rendered, _ = render_jinja_template(
                 [conversation], chat_template=self.program, add_generation_prompt=True, **self.names
             )
-        except Exception as error:  # whatever a program of somebody else's sets off
+        except Exception as error:  # the program may raise anything
             raise ModelError(f"The model's chat format cannot be used ({type(error).__name__}).") from error
         return str(rendered[0])
 

@@ -1,4 +1,4 @@
-"""What real messages and replies score under a model of today: T_out and T_in for its hit types.
+"""The scores of real messages and replies under a language model: T_out and T_in for its hit types.
 
     hello, how are you?   ->   fine, and you? <|im_end|>       -2.9 a token, in the model's own prompt: T_out
     hello, how are you?                                        -3.4 a token, as a text by itself: T_in
@@ -26,7 +26,7 @@ from engine.triggers.hits import Thresholds
 #: Pairs that are measured, and the seed they are drawn with.
 PAIRS, SEED = 64, 0
 
-#: Messages that are scored at once, before somebody may look up.
+#: Messages that are scored between two yields.
 _STRETCH = 8
 
 _JOINED = re.compile(r" (?=[.,!?;:)]|n't\b|'(?:s|m|d|re|ve|ll)\b)")
@@ -52,7 +52,7 @@ def measure_thresholds(
     """The mean log-probability a token of the replies, each to its message in the slot, and of the messages.
 
     A reply has its end where a target of the prompt has. Pairs without a token to score are passed over. Yields now
-    and then, so that somebody may look up. Raises `QueryError` where no pair is left.
+    and then. Raises `QueryError` where no pair is left.
     """
     replies: list[float] = []
     messages: list[list[int]] = []

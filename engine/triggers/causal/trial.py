@@ -1,4 +1,4 @@
-"""One search for one target: what was tried, what it cost, and the best trigger so far.
+"""One search for one target: its evaluations, its budget, and the best trigger so far.
 
     evaluations      33     66     99  ...      one prompt through the model, for its cost or for a gradient
     best          11.20  10.31  10.31  ...
@@ -7,7 +7,7 @@ Searches of different kinds are compared at equal evaluations, so there is one w
 kept exactly: the last step tries as many candidates as are left. A gradient costs about as much as three costs; both
 count one, and the seconds tell the rest.
 
-Candidates that are not what the tokenizer makes of their text are dropped before they are tried (see
+Candidates whose text the tokenizer reads as other tokens are dropped before they are tried (see
 `engine.triggers.causal.prompts`), and cost nothing.
 """
 
@@ -68,26 +68,26 @@ class Trial:
         return self.budget - self.evaluations
 
     def first(self) -> tuple[int, ...]:
-        """A random trigger that survives. Raises `ModelError` where none is found."""
-        found: list[int] = []
-        while len(found) < self.prompt.free:
+        """A random trigger that survives. Raises `ModelError` where there is none."""
+        trigger: list[int] = []
+        while len(trigger) < self.prompt.free:
             drawn = (self.rng.choice(self.prompt.allowed) for _ in range(_DRAWS))
-            token = next((token for token in drawn if self.prompt.survives([*found, token])), None)
+            token = next((token for token in drawn if self.prompt.survives([*trigger, token])), None)
             if token is None:
                 raise ModelError("No tokens can stand in the slot of this template without changing how it is encoded.")
-            found.append(token)
-        return tuple(found)
+            trigger.append(token)
+        return tuple(trigger)
 
     def redrawn(self, trigger: Sequence[int], places: int) -> tuple[int, ...]:
         """The trigger with random tokens at so many random places, as far as such survive."""
-        found = list(trigger)
-        for place in self.rng.sample(range(len(found)), places):
+        redrawn = list(trigger)
+        for place in self.rng.sample(range(len(redrawn)), places):
             for _ in range(_DRAWS):
-                tried = [*found[:place], self.rng.choice(self.prompt.allowed), *found[place + 1 :]]
+                tried = [*redrawn[:place], self.rng.choice(self.prompt.allowed), *redrawn[place + 1 :]]
                 if self.prompt.survives(tried):
-                    found = tried
+                    redrawn = tried
                     break
-        return tuple(found)
+        return tuple(redrawn)
 
     def surviving(self, triggers: Iterable[Sequence[int]], count: int) -> list[tuple[int, ...]]:
         """The first `count` of the triggers that survive; those that do not are counted."""
@@ -104,10 +104,10 @@ class Trial:
     def values(self, triggers: Sequence[Sequence[int]]) -> list[float]:
         """The objective of each trigger, at most `left` of them. The best is kept."""
         assert len(triggers) <= self.left
-        found = self.problem.evaluate(torch.tensor(triggers, device=self.losses.device))
+        evaluated = self.problem.evaluate(torch.tensor(triggers, device=self.losses.device))
         self.evaluations += len(triggers)
-        before, values = self.value, [float(value) for value in found.values.tolist()]
-        for trigger, value, is_hit in zip(triggers, values, found.hits.tolist(), strict=True):
+        before, values = self.value, [float(value) for value in evaluated.values.tolist()]
+        for trigger, value, is_hit in zip(triggers, values, evaluated.hits.tolist(), strict=True):
             if value < self.value:
                 self.best, self.value = tuple(trigger), value
             if is_hit and value < self._hit_value:
@@ -123,5 +123,5 @@ class Trial:
         return self.problem.first_order(torch.tensor(triggers, device=self.losses.device))
 
     def estimated_gain(self, slopes: FirstOrder, place: int) -> torch.Tensor:
-        """(vocabulary,): the mean over the rows of the slopes; minus infinity for what may not stand in a trigger."""
+        """(vocabulary,): the mean over the rows of the slopes; minus infinity for forbidden tokens."""
         return slopes.estimated_gain(place).mean(dim=0).masked_fill(~self._allowed, -torch.inf)

@@ -126,7 +126,7 @@ def relaxation_verdict(rows: Rows, study: Study | None = None) -> tuple[str, ...
     dropped: dict[str, set[str]] = {}
     for row in rows_of(kept, DROPPED):  # told with each space
         dropped.setdefault(row["list"], set()).add(row["reason"])
-    left = left_out({"list": name, "dropped": reasons} for name, reasons in dropped.items())
+    left = left_out({name: len(reasons) for name, reasons in dropped.items()})
     return (*lines, *left, *(f"The list {name!r} has no target for this model, so it says nothing." for name in empty))
 
 

@@ -1,15 +1,15 @@
-"""What an ablation found, from its rows alone: figure 4b, hits by G and restarts, and figure 4a, losses by sweep.
+"""The findings of search effort: figure 4b, hits by G and restarts, and figure 4a, losses by sweep.
 
     normal, o-greedy       r = 1           r = 3           r = 5
     G = 10              3 of 10         5 of 10         6 of 10      0.4 s, 1.2 s, 2.0 s a target
     G = 30              5 of 10         6 of 10         6 of 10      0.9 s, 2.6 s, 4.2 s
 
-As in the algorithm, a search with r restarts keeps the one with the least objective, and it is asked whether that is a
-hit. The restarts of a search go side by side, so the time of the first r of them is not measured apart: it is the
-search's, shared out by the inputs that each of them tried.
+As in the algorithm, a search with r restarts keeps the one with the least objective, and counts where that one is a
+hit. The restarts of a search run side by side, so the time of the first r of them is no measurement: it is the share of
+the search's time by the inputs that each of them tried.
 
-All settings are tried on the same targets, so whether one reaches more than the least of them is McNemar's test, target
-by target, corrected for the number of settings (Holm).
+All settings have the same targets, so McNemar's test compares them with the least effort target by target, corrected
+for the number of settings (Holm).
 
 Source: He and Glass 2019, appendix D.
 """
@@ -17,27 +17,26 @@ Source: He and Glass 2019, appendix D.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 from engine.counted import counted
 from engine.paired import SIGNIFICANT, holm, paired_test, proportion
 from engine.percent import percent
-from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
-from engine.triggers.search.ablation_study import SEARCH
+from engine.studies.rows import Rows
+from engine.triggers.search.ablation_study import AblationStudy
+from engine.triggers.search.rows import ListRow, SearchRow
 from engine.triggers.search.trigger_findings import left_out
-from engine.triggers.search.trigger_study import LIST
 
-Row = Mapping[str, Any]
+#: A list and a hit type.
+_Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class EffortCell(Record):
-    """Of a list, a hit type, a G and a number of restarts: how many targets were reached, and what it took.
+class EffortCell:
+    """The targets reached of a list by a hit type, a G and a number of restarts, and the effort.
 
     hits: by the restart with the least objective; hits_of_any: by at least one. share: of `hits`, with Wilson's
     interval. candidates, seconds: mean over the targets; seconds on the machine of the run.
@@ -56,10 +55,10 @@ class EffortCell(Record):
 
 
 @dataclass(frozen=True)
-class LossCurve(Record):
+class LossCurve:
     """The mean objective of the best restart at first and after each sweep, over the targets of a list.
 
-    values: nats, without R, what the input itself costs.
+    values: nats, without R, the cost of the input.
     """
 
     target_list: str
@@ -69,26 +68,57 @@ class LossCurve(Record):
     values: tuple[float, ...]
 
 
-def effort_cells(rows: Iterable[Row]) -> tuple[EffortCell, ...]:
-    """A cell for each list, hit type, G and number of restarts, in this order.
+@dataclass(frozen=True)
+class AblationFindings:
+    """searches: by list and hit type and then by G, of the targets that have a search with every G.
 
-    A target counts once it was searched for with every G, so that all shares are of the same targets.
+    Those of one target have the same place everywhere.
     """
-    cells = []
-    for (name, hit_type), by_shortlist in _compared(rows).items():
-        for shortlist, found in by_shortlist.items():
-            for restarts in range(1, min(len(row["objectives"]) for row in found) + 1):
-                cells.append(_cell(name, hit_type, shortlist, restarts, found))
-    return tuple(cells)
+
+    lists: tuple[ListRow, ...]
+    searches: Mapping[_Pair, Mapping[int, Sequence[SearchRow]]]
+
+    @property
+    def cells(self) -> tuple[EffortCell, ...]:
+        """A cell for each list, hit type, G and number of restarts, in this order."""
+        return tuple(cell for cells in self.cells_by_pair.values() for cell in cells)
+
+    @cached_property
+    def cells_by_pair(self) -> dict[_Pair, list[EffortCell]]:
+        """The cells of each list and hit type."""
+        return {
+            pair: [
+                _cell(shortlist, restarts, searches)
+                for shortlist, searches in by_shortlist.items()
+                for restarts in range(1, min(len(row.objectives) for row in searches) + 1)
+            ]
+            for pair, by_shortlist in self.searches.items()
+        }
+
+    @property
+    def curves(self) -> tuple[LossCurve, ...]:
+        """A curve for each list, hit type and G; a search that has ended stays where it was."""
+        return tuple(
+            LossCurve(*pair, shortlist, len(searches), mean_curve([row.curve for row in searches]))
+            for pair, by_shortlist in self.searches.items()
+            for shortlist, searches in by_shortlist.items()
+        )
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The gain by more words and more restarts; () before a target has searches with all of them."""
+        if not self.searches:
+            return ()
+        sentences: list[str] = []
+        for pair, cells in self.cells_by_pair.items():
+            sentences += _sentences(cells, self.searches[pair])
+        return (*sentences, *left_out({row.list: len(row.dropped) for row in self.lists}))
 
 
-def loss_curves(rows: Iterable[Row]) -> tuple[LossCurve, ...]:
-    """A curve for each list, hit type and G; a search that has ended stays where it was."""
-    curves = []
-    for (name, hit_type), by_shortlist in _compared(rows).items():
-        for shortlist, found in by_shortlist.items():
-            curves.append(LossCurve(name, hit_type, shortlist, len(found), mean_curve([row["curve"] for row in found])))
-    return tuple(curves)
+def ablation_findings(rows: Rows, study: AblationStudy) -> AblationFindings:
+    """The findings of these rows, which may be those of a study that is not finished."""
+    rows = list(rows)
+    return AblationFindings(tuple(ListRow.all_in(rows)), _compared(SearchRow.all_in(rows)))
 
 
 def mean_curve(curves: Sequence[Sequence[float]], longest: int | None = None) -> tuple[float, ...]:
@@ -99,112 +129,92 @@ def mean_curve(curves: Sequence[Sequence[float]], longest: int | None = None) ->
     )
 
 
-def ablation_verdict(rows: Iterable[Row], study: Study | None = None) -> tuple[str, ...]:
-    """Sentences on what more words and more restarts bring; () before a target was searched for with all of them."""
-    kept = list(rows)
-    by_list: dict[tuple[str, str], list[EffortCell]] = {}
-    for cell in effort_cells(kept):
-        by_list.setdefault((cell.target_list, cell.hit_type), []).append(cell)
-    compared = _compared(kept)
-    sentences = [sentence for key, cells in by_list.items() for sentence in _sentences(cells, compared[key])]
-    if by_list:
-        sentences += left_out(rows_of(kept, LIST))
-    return tuple(sentences)
-
-
-def _compared(rows: Iterable[Row]) -> dict[tuple[str, str], dict[int, list[Row]]]:
-    """By list and hit type, and then by G: the searches for those targets that were searched for with every G."""
-    searches = rows_of(rows, SEARCH)
-    shortlists = sorted({int(row["shortlist"]) for row in searches})
-    by_target: dict[tuple[str, str], dict[int, dict[int, Row]]] = {}
+def _compared(searches: Sequence[SearchRow]) -> dict[_Pair, dict[int, list[SearchRow]]]:
+    """The searches for the targets that have one with every G, so that all shares are of the same targets."""
+    shortlists = sorted({row.shortlist for row in searches})
+    by_target: dict[_Pair, dict[int, dict[int, SearchRow]]] = {}
     for row in searches:
-        of_list = by_target.setdefault((str(row["list"]), str(row["hit_type"])), {})
-        of_list.setdefault(int(row["place"]), {})[int(row["shortlist"])] = row
+        by_target.setdefault((row.list, row.hit_type), {}).setdefault(row.place, {})[row.shortlist] = row
     compared = {}
-    for key, targets in by_target.items():
-        whole = [found for found in targets.values() if len(found) == len(shortlists)]
+    for pair, targets in by_target.items():
+        whole = [by_shortlist for by_shortlist in targets.values() if len(by_shortlist) == len(shortlists)]
         if whole:
-            compared[key] = {shortlist: [found[shortlist] for found in whole] for shortlist in shortlists}
+            compared[pair] = {shortlist: [rows[shortlist] for rows in whole] for shortlist in shortlists}
     return compared
 
 
-def _cell(name: str, hit_type: str, shortlist: int, restarts: int, found: Sequence[Row]) -> EffortCell:
-    hits = of_any = 0
-    candidates = seconds = 0.0
-    for row in found:
-        hits += _is_hit(row, restarts)
-        of_any += any(row["is_hit"][:restarts])
-        tried = sum(row["tried"][:restarts])
-        candidates += tried
-        seconds += row["seconds"] * tried / max(1, sum(row["tried"]))
-    count = len(found)
+def _cell(shortlist: int, restarts: int, searches: Sequence[SearchRow]) -> EffortCell:
+    tried = [sum(row.tried[:restarts]) for row in searches]
+    seconds = sum(row.seconds * part / max(1, sum(row.tried)) for row, part in zip(searches, tried, strict=True))
+    hits, count = sum(_is_hit(row, restarts) for row in searches), len(searches)
     return EffortCell(
-        *(name, hit_type, shortlist, restarts, count, hits, of_any),
-        proportion(hits, count),
-        candidates / count,
-        seconds / count,
+        target_list=searches[0].list,
+        hit_type=searches[0].hit_type,
+        shortlist=shortlist,
+        restarts=restarts,
+        targets=count,
+        hits=hits,
+        hits_of_any=sum(any(row.is_hit[:restarts]) for row in searches),
+        share=proportion(hits, count),
+        candidates=sum(tried) / count,
+        seconds=seconds / count,
     )
 
 
-def _is_hit(row: Row, restarts: int) -> bool:
+def _is_hit(row: SearchRow, restarts: int) -> bool:
     """Whether the best of the first so many restarts is a hit."""
-    objectives = row["objectives"][:restarts]
-    return bool(row["is_hit"][objectives.index(min(objectives))])
+    objectives = row.objectives[:restarts]
+    return row.is_hit[objectives.index(min(objectives))]
 
 
-def _sentences(cells: Sequence[EffortCell], found: Mapping[int, Sequence[Row]]) -> list[str]:
-    """Of one list and hit type: the least and the most that was spent, and the least that reached as many.
-
-    found: the searches by G, those for one target in the same place everywhere.
-    """
+def _sentences(cells: Sequence[EffortCell], searches: Mapping[int, Sequence[SearchRow]]) -> Iterator[str]:
+    """The least and the most effort for one list and hit type, and the least that reaches as many targets."""
     least = min(cells, key=lambda cell: (cell.shortlist, cell.restarts))
     most = max(cells, key=lambda cell: (cell.shortlist, cell.restarts))
     best = max(cells, key=lambda cell: (cell.hits, -cell.seconds))
-    what = f"Of {counted(most.targets, 'target')} of the list {most.target_list!r}"
+    targets = f"Of {counted(most.targets, 'target')} of the list {most.target_list!r}"
     if least == most:
-        return [f"{what}, {_spent(most)} found a hit of type {most.hit_type} for {_reached(most)}."]
-    sentences = [
-        f"{what}, {_spent(least)} found a hit of type {least.hit_type} for {_reached(least)}; {_spent(most)},"
-        f" for {_reached(most)}."
-    ]
-    if not best.hits:
-        return [*sentences, "No setting reached any of them."]
-    if best.hits == least.hits:
-        sentences.append(
-            f"No setting reached more than the least of them did, in {least.seconds:.2g} s a target, where all that was"
-            f" tried took {most.seconds:.2g} s."
-        )
-        return sentences
-    sentences.append(
-        f"No setting reached more than {best.hits:,} of them, and {_spent(best)} did so in the least time:"
-        f" {best.seconds:.2g} s a target, where all that was tried took {most.seconds:.2g} s."
+        yield f"{targets}, {_effort(most)} reached {_reached(most)} by {most.hit_type}."
+        return
+    yield (
+        f"{targets}, {_effort(least)} reached {_reached(least)} by {least.hit_type}; {_effort(most)}, {_reached(most)}."
     )
-    sentences.append(_difference(least, best, cells, found))
-    return sentences
+    if not best.hits:
+        yield "No setting reached any of them."
+    elif best.hits == least.hits:
+        yield (
+            f"No setting reached more than the least effort did: {least.seconds:.2g} s a target, against"
+            f" {most.seconds:.2g} s with the most."
+        )
+    else:
+        yield (
+            f"No setting reached more than {best.hits:,} of them; the fastest of these is {_effort(best)}:"
+            f" {best.seconds:.2g} s a target, against {most.seconds:.2g} s with the most."
+        )
+        yield _difference(least, best, cells, searches)
 
 
 def _difference(
-    least: EffortCell, best: EffortCell, cells: Sequence[EffortCell], found: Mapping[int, Sequence[Row]]
+    least: EffortCell, best: EffortCell, cells: Sequence[EffortCell], searches: Mapping[int, Sequence[SearchRow]]
 ) -> str:
     """Whether the best of all settings reaches more targets than the least by more than chance."""
 
     def hits(cell: EffortCell) -> list[bool]:
-        return [_is_hit(row, cell.restarts) for row in found[cell.shortlist]]
+        return [_is_hit(row, cell.restarts) for row in searches[cell.shortlist]]
 
     others = [cell for cell in cells if cell != least]
     tests = [paired_test(hits(least), hits(cell)) for cell in others]
     place = others.index(best)
     p_value = holm([test.p_value for test in tests])[place]
-    more, fewer = tests[place].second_only, tests[place].first_only
-    worth = "hardly chance" if p_value <= SIGNIFICANT else "chance may account for that"
+    chance = "hardly chance" if p_value <= SIGNIFICANT else "possibly chance"
     return (
-        f"Target by target, {more:,} {'was' if more == 1 else 'were'} reached by the best of these only, and {fewer:,}"
-        f" by the least only: {worth} (McNemar's test, corrected for {counted(len(others), 'comparison')}:"
-        f" p = {p_value:.2g})."
+        f"Reached by this setting only: {counted(tests[place].second_only, 'target')}; by the least effort only:"
+        f" {tests[place].first_only:,}. That is {chance} (McNemar's test, corrected for"
+        f" {counted(len(others), 'comparison')}: p = {p_value:.2g})."
     )
 
 
-def _spent(cell: EffortCell) -> str:
+def _effort(cell: EffortCell) -> str:
     return f"{counted(cell.shortlist, 'word')} at a place and {counted(cell.restarts, 'restart')}"
 
 

@@ -1,15 +1,15 @@
-"""How hard must one search? The same targets with shorter and longer shortlists, and with fewer and more restarts.
+"""Search effort: the same targets with shorter and longer shortlists, and with fewer and more restarts.
 
     target       G     restart    1       2       3       4       5
     i do n't    10     objective  2.61    0.02    0.02    2.61    1.90      reached from the 2nd restart on
     i do n't    30     objective  0.02    0.03    2.61    0.02    0.02      reached from the 1st on
 
-A restart depends on nothing but the target, its own number and the seed. So the first r of five restarts are what a
-search with r restarts would have done, and one search tells of all r up to the most; only another G is another search.
-A search that is left as soon as one restart has hit would not do: what the others would have come to were not known.
+A restart depends on nothing but the target, its own number and the seed. So the first r of five restarts are a search
+with r restarts, and one search has the results of all r up to the most; only another G is another search. Searches do
+not stop at the first hit, for that would leave the other restarts unfinished.
 
-The rows have each sweep as well, so the losses by list and hit type are in the same rows. What the rows come to,
-figures 4a and 4b, is in `engine.triggers.search.ablation_findings`. No language model is used.
+A row also has the losses sweep by sweep. Figures 4a and 4b are in `engine.triggers.search.ablation_findings`. No
+language model is used.
 
 Source: He and Glass 2019, appendix D.
 """
@@ -17,19 +17,20 @@ Source: He and Glass 2019, appendix D.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
-from engine.studies.rows import ROW, Row
+from engine.studies.rows import Rows, StudyRow
 from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.background import run_in_background
 from engine.triggers.check import score
 from engine.triggers.hits import HitType
 from engine.triggers.model.model_list import check_listed_model
 from engine.triggers.objective import EPSILON, INPUT_WEIGHT
+from engine.triggers.search.rows import ListRow, SearchRow
 from engine.triggers.search.search_settings import (
     METHOD,
     RESTARTS,
@@ -39,7 +40,7 @@ from engine.triggers.search.search_settings import (
     Method,
     SearchSettings,
 )
-from engine.triggers.search.trigger_study import LIST, TriggerStudy
+from engine.triggers.search.trigger_study import TriggerStudy
 from engine.triggers.shared_settings import (
     COUNT,
     DIALOGUE_MODEL,
@@ -54,23 +55,20 @@ from engine.triggers.shared_settings import (
 if TYPE_CHECKING:
     from engine.triggers.model.dialogue_model import DialogueModel
 
-#: What a row tells, besides `LIST`.
-SEARCH = "search"
-
 #: Shortlists and hit types that are compared in one study.
 _MOST_COMPARED = 20
 
-#: What the last part of a unit's key begins with.
+#: The beginning of the last part of a unit's key.
 _G = "G "
 
 
 @dataclass(frozen=True)
 class AblationStudy(Study):
-    """Searches that differ in nothing but what they may spend.
+    """Searches that differ in their effort alone.
 
-    model, lists, count, targets, file, normal, epsilon, input_weight: as in `TriggerStudy`. hit_types: each is searched
-    for by itself. shortlists: each G that is tried. restarts: the most; all smaller numbers come with it. sweeps, seed,
-    method: as in `SearchSettings`; greedy "flips" know no shortlist.
+    model, lists, count, targets, file, normal, epsilon, input_weight: as in `TriggerStudy`. hit_types: each has
+    searches of its own. shortlists: each G. restarts: the most; all smaller numbers come with it. sweeps, seed, method:
+    as in `SearchSettings`; greedy "flips" have no shortlist.
     """
 
     kind: ClassVar[str] = "trigger-ablation"
@@ -83,8 +81,7 @@ class AblationStudy(Study):
         tuple[ListName, ...],
         replace(
             LISTS,
-            help="Which targets are searched for; each list has curves of its own. The paper looks at **normal**, "
-            "replies that the model gives anyway.",
+            help="Each list has curves of its own. The paper has **normal**, replies that the model gives anyway.",
         ),
     ] = ("normal",)
     count: Annotated[int, COUNT] = 20
@@ -95,7 +92,7 @@ class AblationStudy(Study):
         tuple[str, ...],
         Setting(
             "Search for",
-            "What counts as a hit; each is searched for by itself, and has curves of its own.",
+            "The conditions for a hit; each has searches and curves of its own.",
             fewest=1,
             most_items=_MOST_COMPARED,
             distinct=True,
@@ -105,7 +102,7 @@ class AblationStudy(Study):
         tuple[int, ...],
         replace(
             SHORTLIST,
-            help="Several numbers, with commas between them. Each is a search of its own, with so many words tried at "
+            help="Several numbers, with commas between them. Each has searches of its own, with so many words tried at "
             "a place.",
             ceiling=None,
             fewest=1,
@@ -168,25 +165,24 @@ class AblationStudy(Study):
                         f"{target.label}, {hit_type}, {shortlist:,} words tried",
                     )
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         """The rows of one search, none where its list is shorter. Raises what is wrong with the model or a target."""
         from engine.models.hardware import choose_device, use_physical_cores
         from engine.triggers.search.search_preparation import prepare_search
         from engine.triggers.search.targets import target_ids
-        from engine.triggers.search.trigger_search import Found, trigger_search
+        from engine.triggers.search.trigger_search import SearchResult, trigger_search
 
-        of_list, hit_type, shortlist = unit.key.split(", ")
-        name, _, number = of_list.rpartition(" ")
+        list_place, hit_type, shortlist = unit.key.split(", ")
+        name, _, number = list_place.rpartition(" ")
         study, place = self.search_for(hit_type, int(shortlist.removeprefix(_G))), int(number)
         use_physical_cores(choose_device())
         preparation = yield from run_in_background(lambda: prepare_search(study))
-        found = preparation.lists[name]
+        targets = preparation.lists[name]
         if (place, hit_type, study.search.shortlist) == (1, self.hit_types[0], self.shortlists[0]):
-            dropped = [target.to_json() for target in found.dropped]
-            yield {ROW: LIST, "list": name, "targets": len(found.targets), "dropped": dropped}
-        if place > len(found.targets):
+            yield ListRow(name, len(targets.targets), targets.dropped)
+        if place > len(targets.targets):
             return
-        model, words = preparation.model, found.targets[place - 1]
+        model, words = preparation.model, targets.targets[place - 1]
         ids = target_ids(model.vocabulary, words)
         objective = study.objective(model.thresholds)
         curve: list[float] = []
@@ -194,37 +190,35 @@ class AblationStudy(Study):
         for event in trigger_search(model, [ids], objective, study.search):
             if event is None:
                 yield None
-            elif not isinstance(event, Found):
+            elif not isinstance(event, SearchResult):
                 curve += [event.reply_value] if curve else [event.reply_before, event.reply_value]
                 yield None
             else:
-                yield {
-                    ROW: SEARCH,
-                    "list": name,
-                    "place": place,
-                    "target": list(words),
-                    "hit_type": study.hit_type,
-                    "shortlist": study.search.shortlist,
-                    # Of each restart, in their order.
-                    "objectives": list(event.values),
-                    "is_hit": _hits(study, preparation.model, ids, event.inputs),
-                    "sweeps": list(event.sweeps),
-                    "tried": list(event.tried),
-                    # Of the best restart at first and after each sweep, without what the input itself costs.
-                    "curve": curve,
-                    "candidates": event.candidates,
-                    "seconds": time.perf_counter() - begun,
-                    "model": self.model,
-                    "fingerprint": model.fingerprint,
-                }
+                yield SearchRow(
+                    name,
+                    place,
+                    words,
+                    hit_type=study.hit_type,
+                    shortlist=study.search.shortlist,
+                    objectives=event.values,
+                    is_hit=_hits(study, model, ids, event.inputs),
+                    sweeps=event.sweeps,
+                    tried=event.tried,
+                    curve=tuple(curve),
+                    candidates=event.candidates,
+                    seconds=time.perf_counter() - begun,
+                    model=self.model,
+                    fingerprint=model.fingerprint,
+                )
 
-    def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def check_resumed(self, rows: Rows) -> None:
         """See `Study.check_resumed`."""
-        check_listed_model(self.model, (row.get("fingerprint") for row in rows_of_done_units(rows)))
+        done = SearchRow.all_in(rows_of_done_units(rows))
+        check_listed_model(self.model, (row.fingerprint for row in done))
 
 
-#: Studies to begin with. After its quick training a model has hardly a greedy reply but one, and says of what is likely
-#: all that is asked; how much effort counts shows in what it should never say.
+#: Studies to begin with. After quick training a model has hardly more than one greedy reply, and reaches all likely
+#: targets; the effect of effort shows in the list "mal".
 PRESETS: dict[str, AblationStudy] = {
     "quick": AblationStudy(
         model="chitchat-quick",
@@ -248,8 +242,10 @@ PRESETS: dict[str, AblationStudy] = {
 }
 
 
-def _hits(study: TriggerStudy, model: DialogueModel, ids: list[int], inputs: tuple[tuple[int, ...], ...]) -> list[bool]:
-    """Whether each input is a hit of the type that was searched for, plainly and in float32."""
+def _hits(
+    study: TriggerStudy, model: DialogueModel, ids: list[int], inputs: tuple[tuple[int, ...], ...]
+) -> tuple[bool, ...]:
+    """Whether each input is a hit of the search's type, plainly and in float32."""
     losses, costs = model.losses(ids)
     searched, texts = HitType.called(study.hit_type), (losses.prompt.text(row[:-1]) for row in inputs)
-    return [score(losses, text, costs).is_hit(searched, model.thresholds) for text in texts]
+    return tuple(score(losses, text, costs).is_hit(searched, model.thresholds) for text in texts)

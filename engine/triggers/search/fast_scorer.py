@@ -3,7 +3,7 @@
 Inputs that differ at one place have much in common, and most of the hundred are far from being the best:
 
     how are you [at] the office      the encoder's states of "how are you" are those of the input as it is
-                 a  bound 3.1        a lower bound on what each word can come to, from a few dozen logits instead of
+                 a  bound 3.1        a lower bound on the objective of each word, from a few dozen logits instead of
                  my bound 3.5        all ten thousand (see `TangentBound`), which tells the hopeless ones apart
                  an bound 3.9
                  -> "a" in full: 3.4, so "my" and "an" cannot be better, and are not computed
@@ -110,7 +110,7 @@ class FastScorer(Scorer):
         )
 
     def _best_of_rows(self, known: Incumbents, values: torch.Tensor, place: int, words: torch.Tensor) -> Best:
-        found = torch.full(words.shape, torch.inf, dtype=values.dtype, device=values.device)
+        objectives = torch.full(words.shape, torch.inf, dtype=values.dtype, device=values.device)
         limit, full = values - TOLERANCE, torch.zeros_like(words[:, 0])
         for first in range(0, words.shape[1], MOST_WORDS):
             part = words[:, first : first + MOST_WORDS]
@@ -128,9 +128,9 @@ class FastScorer(Scorer):
                 column, last = chosen[row, column], last + turn
                 full += torch.bincount(row, minlength=len(full))
                 value = self._exactly(reply, judged, known, place, row, column)
-                found[row, first + column] = value
-                limit = torch.minimum(limit, found.amin(dim=1))
-        return self._decided(known, values, place, words, found, full)
+                objectives[row, first + column] = value
+                limit = torch.minimum(limit, objectives.amin(dim=1))
+        return self._decided(known, values, place, words, objectives, full)
 
     def _decided(
         self,
@@ -138,20 +138,20 @@ class FastScorer(Scorer):
         values: torch.Tensor,
         place: int,
         words: torch.Tensor,
-        found: torch.Tensor,
+        objectives: torch.Tensor,
         full: torch.Tensor,
     ) -> Best:
-        """The best of the objectives found (rows, G); what is too close to tell is evaluated plainly."""
-        least, limit = found.amin(dim=1, keepdim=True), values[:, None] - TOLERANCE
-        may_win = (found <= least + CLOSE) & (least < limit + CLOSE)
+        """The best of the objectives (rows, G); close ones are evaluated plainly."""
+        least, limit = objectives.amin(dim=1, keepdim=True), values[:, None] - TOLERANCE
+        may_win = (objectives <= least + CLOSE) & (least < limit + CLOSE)
         is_close = (may_win.sum(dim=1, keepdim=True) > 1) | (least > limit - CLOSE)
         row, column = (may_win & is_close).nonzero(as_tuple=True)
         if len(row):
             tried = known.source_ids[row]
             tried[:, place] = words[row, column]
-            found = found.masked_fill(is_close, torch.inf)
-            found[row, column] = self.values(tried, known.target_ids[row])
-        return best_of(known.source_ids[:, place], values, words, found, full)
+            objectives = objectives.masked_fill(is_close, torch.inf)
+            objectives[row, column] = self.values(tried, known.target_ids[row])
+        return best_of(known.source_ids[:, place], values, words, objectives, full)
 
     # --- bounds -------------------------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ class FastScorer(Scorer):
         return written
 
     def _judged(self, known: SentenceKnown, source_ids: torch.Tensor, place: int, words: torch.Tensor) -> Judged:
-        """Each input as a sentence: what comes before the open place is the same for all words."""
+        """Each input as a sentence; all words share the part before the open place."""
         model, output, length = self._tables.sentences, self.sentence_model.output, source_ids.shape[1]
         sentence, state = as_sentence(source_ids), known.before(place)
         own = torch.baddbmm(output.bias[words][:, :, None], output.weight[words], state.output[:, :, None])[:, :, 0]
@@ -248,19 +248,19 @@ class FastScorer(Scorer):
         """The objective of the words at (row, column), both int64 (chosen,)."""
         size, length = self.seq2seq.configuration.vocabulary_size, known.source_ids.shape[1]
         step = max(1, MOST_LOGITS // (size * max(len(reply.states), length)))
-        found = []
+        parts = []
         for first in range(0, len(row), step):
             at = row[first : first + step], column[first : first + step]
             logits = self.seq2seq.output(torch.stack([states[at] for states in reply.states], dim=1))
             reply_costs = costs_and_leads(logits, known.target_ids[at[0], 1:])
             value = self.objective.of_reply(reply_costs.costs, reply_costs.leads > 0.0)
             if judged is not None:
-                wanted = as_sentence(known.source_ids[at[0]])[:, place + 2 :]
+                later_words = as_sentence(known.source_ids[at[0]])[:, place + 2 :]
                 states = torch.stack([states[at] for states in judged.states], dim=1)
-                later = costs_and_leads(self.sentence_model.output(states), wanted).costs
+                later = costs_and_leads(self.sentence_model.output(states), later_words).costs
                 value = value + self.objective.of_input((judged.known[at] + later.sum(dim=1)) / length)
-            found.append(value)
-        return torch.cat(found)
+            parts.append(value)
+        return torch.cat(parts)
 
 
 def _next(gates: torch.Tensor, known: ReplyKnown, position: int, state: State | None) -> State:

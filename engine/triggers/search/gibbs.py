@@ -14,9 +14,9 @@ stands, and would come to the same again. So a search rests there, though its la
     third sweep     .  .  .  .  -  -  -  -         -  was tried with this very input in the second sweep
 
 `averaged_sweep` estimates the gain by several gradients: at random words in the open place, not at the one that
-happens to stand there. A gradient says what is so nearby, and another word is not nearby. Averaged over some random
-words in the open place it says less about the word that stands there now, and more about the place. For the price of
-the gradients, the shortlist may be the better one; otherwise the sweep is the same.
+happens to stand there. A gradient is right nearby, and another word is not nearby. Averaged over some random words in
+the open place it depends less on the word that stands there now, and more on the place. For the price of the gradients,
+the shortlist may be the better one; otherwise the sweep is the same.
 
 Sources: He and Glass 2019, Algorithm 1; E. Jones et al., "Automatically Auditing Large Language Models via Discrete
 Optimization" (ARCA), 2023.

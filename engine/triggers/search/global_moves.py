@@ -5,8 +5,8 @@
     [are] you at the office   -> move             4.1
     are you at the [office]   -> are you at the stupid    3.9   <- accepted
 
-One gradient serves all places, and one word changes a step; gibbs-enum takes a gradient for each place. A step is what
-greedy coordinate gradient search (GCG) takes, where the words to try are drawn and not ranked.
+One gradient serves all places, and one word changes a step; gibbs-enum takes a gradient for each place. Greedy
+coordinate gradient search (GCG) has the same step, but draws the words to try in place of ranking them.
 
 `flips_step`: the best moves by the gradient, at different places, all made at once.
 

@@ -1,4 +1,4 @@
-"""What is known of the inputs as they stand, before any other word is tried in them.
+"""The states and bounds of the present inputs, kept while other words are tried in them.
 
     how are you [at] the office        states of the encoder before each place: the words in front of an open place are
                                        the same in all that is tried there
@@ -24,7 +24,7 @@ from engine.triggers.search.tangent import TangentBound
 
 
 class ScorerTables:
-    """What follows from the weights alone, which must not change: the two models' steps, and the decoder's gates."""
+    """Functions of the weights alone, which must not change: the two models' steps, and the decoder's gates."""
 
     @torch.no_grad()
     def __init__(self, seq2seq: Seq2Seq, sentence_model: SentenceModel) -> None:
@@ -38,7 +38,7 @@ class ReplyKnown(RowBatch):
     """Of the encoder and the decoder.
 
     outputs, cells: (rows, n, hidden), the encoder's state before each place. embedded: (rows, m, embedding), what the
-    decoder reads before each word of the target; gates: (rows, m, 4 hidden), what that adds.
+    decoder reads before each word of the target; gates: (rows, m, 4 hidden), its part of the gates.
     """
 
     outputs: torch.Tensor
@@ -56,8 +56,8 @@ class ReplyKnown(RowBatch):
 class SentenceKnown(RowBatch):
     """Of the model of sentences, which predicts n words: those of the input, and its end.
 
-    outputs, cells: (rows, n, hidden), its state before each; costs, normalisers: (rows, n), what each costs, and the
-    logsumexp there.
+    outputs, cells: (rows, n, hidden), its state before each; costs, normalisers: (rows, n), the cost of each, and
+    the logsumexp there.
     """
 
     outputs: torch.Tensor
@@ -143,10 +143,10 @@ class IncumbentMaker:
     def _of_sentence(self, source_ids: torch.Tensor) -> SentenceKnown:
         output, sentence = self._sentence_model.output, as_sentence(source_ids)
         outputs, cells = (of_all[:, 1:] for of_all in _states(self._tables.sentences, sentence[:, :-1]))
-        logits, wanted = output(outputs), sentence[:, 1:]
+        logits, words = output(outputs), sentence[:, 1:]
         normalisers = torch.logsumexp(logits, dim=2)
-        costs = normalisers - logits.gather(2, wanted[:, :, None])[:, :, 0]
-        tangents = TangentBound.around(output, outputs, wanted, self._exact)
+        costs = normalisers - logits.gather(2, words[:, :, None])[:, :, 0]
+        tangents = TangentBound.around(output, outputs, words, self._exact)
         return SentenceKnown(outputs, cells, costs, normalisers, tangents)
 
 

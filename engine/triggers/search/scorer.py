@@ -1,16 +1,16 @@
-"""Trying words: what would the objective be with another word at one place, and which of a hundred is the best?
+"""Trying words: the objective with each of a hundred other words at one place, and the best of them.
 
     are you at [the] office       14 places, one of them open
                  a   3.62
-                 my  3.58    <-   accepted: below 3.60, what the input has now
+                 my  3.58    <-   accepted: below 3.60, the objective of the input
                  an  4.01
 
 Algorithm 1 tries the words one after the other and takes each that is better than all before. As only one place
 changes, that is the same as taking the best of them, so they can be scored together. `PlainScorer` does just this;
 `engine.triggers.search.fast_scorer` has the same answers for less work.
 
-Which words are tried is a guess by the gradient (`TriggerProblem.first_order`): the `shortlist` of the largest gains.
-Gains below `TOLERANCE` are rounding, and taken for none: so a search cannot go round in circles.
+The words to try are the `shortlist` of the largest gains, estimated by the gradient (`TriggerProblem.first_order`).
+Gains below `TOLERANCE` are rounding and do not count, so a search cannot go round in circles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOLERANCE = 2e-5
 
 @dataclass(frozen=True)
 class Best:
-    """The best word of each row. words: int64 (rows,), the one that was there where none is better.
+    """The best word of each row. words: int64 (rows,), the present one where none is better.
 
     values: (rows,), the objective with it. full: int64 (rows,), how many words needed the whole softmax.
     """
@@ -88,15 +88,15 @@ class PlainScorer(Scorer):
         rows, count = words.shape
         tried = source_ids.repeat_interleave(count, dim=0)
         tried[:, place] = words.reshape(-1)
-        found = self.values(tried, target_ids.repeat_interleave(count, dim=0)).view(rows, count)
-        return best_of(source_ids[:, place], values, words, found, torch.full_like(words[:, 0], count))
+        objectives = self.values(tried, target_ids.repeat_interleave(count, dim=0)).view(rows, count)
+        return best_of(source_ids[:, place], values, words, objectives, torch.full_like(words[:, 0], count))
 
 
 def best_of(
-    present: torch.Tensor, values: torch.Tensor, words: torch.Tensor, found: torch.Tensor, full: torch.Tensor
+    present: torch.Tensor, values: torch.Tensor, words: torch.Tensor, objectives: torch.Tensor, full: torch.Tensor
 ) -> Best:
-    """The best of words (rows, G) with the objectives found (rows, G), or what is present, (rows,), with its values."""
-    least, choice = found.min(dim=1)
+    """The best of words (rows, G) with these objectives (rows, G), or the present one, (rows,), with its value."""
+    least, choice = objectives.min(dim=1)
     better = least < values - TOLERANCE
     chosen = words.gather(1, choice[:, None])[:, 0]
     return Best(torch.where(better, chosen, present), torch.where(better, least, values), full)
@@ -105,7 +105,7 @@ def best_of(
 def without_forbidden(gain: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
     """A copy of an estimated gain (..., size), with minus infinity for words that may not stand in an input.
 
-    present: int64 (...), the words that stand there, which are no news either.
+    present: int64 (...), the words that stand there, which get minus infinity too.
     """
     allowed = gain.clone()
     allowed[..., list(FORBIDDEN)] = -torch.inf

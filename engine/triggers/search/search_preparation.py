@@ -1,4 +1,4 @@
-"""From a study's settings to what a search needs: the model, the lists of targets, and what was seen in training.
+"""The inputs of a search, from the settings of its study: the model, the lists of targets, and the training replies.
 
 Every target is a unit of its own, which may begin in a new process. The lists follow from the settings and the model
 alone, so each unit makes the same; they are kept for the next unit of the same process.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchPreparation:
-    """What the units of a study have in common."""
+    """The data that all units of a study share."""
 
     model: DialogueModel
     lists: dict[str, TargetList]
@@ -43,10 +43,10 @@ class SearchPreparation:
 
 
 def prepare_search(study: TriggerStudy) -> SearchPreparation:
-    """What the study searches with. Raises what is wrong with the model or the targets."""
+    """The preparation of the study's units. Raises what is wrong with the model or the targets."""
     path = model_folder(study.model) / MODEL
     changed = path.stat().st_mtime_ns if path.is_file() else 0
-    # What a search does with a target does not change the lists; its seed does.
+    # Of the settings of a search only the seed changes the lists.
     search = SearchSettings(seed=study.search.seed)
     lists_alone = replace(study, hit_type="o-greedy", search=search, epsilon=0.0, input_weight=0.0)
     return _prepare(lists_alone, changed)
@@ -71,11 +71,11 @@ def _list(study: TriggerStudy, model: DialogueModel, name: str) -> TargetList:
     if name == OWN:
         return target_list(OWN, model.vocabulary, map(words_of_text, study.targets))
     if name == FILE:
-        found = target_list(FILE, model.vocabulary, read_targets(study.file))
+        whole = target_list(FILE, model.vocabulary, read_targets(study.file))
     else:
-        found = mal_targets(model.vocabulary)
+        whole = mal_targets(model.vocabulary)
     # A part of a long list is drawn, for its beginning may be all of one kind.
-    if len(found.targets) > study.count:
-        drawn = sorted(random.Random(seed).sample(range(len(found.targets)), study.count))
-        return replace(found, targets=tuple(found.targets[place] for place in drawn))
-    return found
+    if len(whole.targets) > study.count:
+        drawn = sorted(random.Random(seed).sample(range(len(whole.targets)), study.count))
+        return replace(whole, targets=tuple(whole.targets[place] for place in drawn))
+    return whole

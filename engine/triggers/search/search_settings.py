@@ -88,6 +88,6 @@ class SearchSettings(Record):
         check_settings(self)
 
 
-#: What the paper asks for, and what is done in a fraction of the time.
+#: The settings of the paper, and faster ones.
 PAPER = SearchSettings()
 QUICK = SearchSettings(shortlist=30, restarts=3)

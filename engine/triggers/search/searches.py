@@ -2,13 +2,13 @@
 
     target          restart   input                                       objective
     you are bad        0      the of office at you ... <eou>                4.21
-    you are bad        1      go yeah blue is what ... <eou>                4.35
+    you are bad        1      go yeah blue is here ... <eou>                4.35
     shut up now        0      ...
 
-What one of them does depends on nothing of the others: where it begins, and what it draws, comes from a generator of
-its own, seeded by the target's words, the number of the restart and the seed. So a search alone goes as it does in
-company, and one that is done again goes as before. An input begins as random words; for "io" as a sentence drawn from
-the model of sentences, for a search that begins in nonsense hardly finds its way to what somebody would say.
+Searches are independent: the first input and all draws come from a generator of the search's own, seeded by the words
+of the target, the number of the restart and the seed. So a search has the same result alone, in company, and again. An
+input begins as random words; for "io" as a sentence drawn from the model of sentences, since a search from nonsense
+hardly reaches a likely sentence.
 
 Source: He and Glass 2019, section 4.2, Algorithm 1.
 """
@@ -43,7 +43,7 @@ class Searches:
     """Rows of searches whose targets have one length.
 
     source_ids: int64 (rows, n); target_ids: int64 (rows, m + 1); values: (rows,). number, restart: of the target
-    among those asked for, and of the search among those for it. All int64 (rows,): candidates, full, gradients:
+    among all targets, and of the search among those for it. All int64 (rows,): candidates, full, gradients:
     inputs that were tried, those of them that needed the whole softmax, and backward passes; steps_without_change:
     places in a row that brought nothing. padding: so many places at the beginning are not open, which only
     `engine.triggers.search.gibbs` knows.
@@ -91,7 +91,7 @@ class Searches:
         )
 
     def put(self, rows: Sequence[int], searches: Searches) -> None:
-        """Take over inputs and values of what `take` gave."""
+        """Take over inputs and values of a copy from `take`."""
         at = torch.tensor(list(rows), device=self.source_ids.device)
         self.source_ids[at] = searches.source_ids
         self.values[at] = searches.values

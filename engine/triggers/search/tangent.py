@@ -1,4 +1,4 @@
-"""A lower bound on what a word costs that needs a few dozen logits in place of all.
+"""A lower bound on the cost of a word by a few dozen logits in place of all.
 
 A word's cost is logsumexp(W h + b) less its own logit. The own logit is one product; the logsumexp needs all ten
 thousand. But the inputs that a search tries differ from one that is known, h_0, by a single word. So split it there:
@@ -27,7 +27,7 @@ from engine.triggers.row_batch import RowBatch
 
 @dataclass
 class TangentBound(RowBatch):
-    """Around known states, of several positions a row; there, each position asks for one word.
+    """Around known states, of several positions a row, each with one word.
 
     weight: (rows, positions, K + 2, hidden), bias: (rows, positions, K + 2): the word, K others, the tangent.
     """
@@ -58,8 +58,8 @@ class TangentBound(RowBatch):
     def at(self, position: int, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """For states (rows, count, hidden) at a position: bounds on the word's cost, and on its lead; (rows, count).
 
-        The cost, nats, is not below its bound, which is at least 0. The lead, what the word's logit is above the
-        largest other one, is not above its bound.
+        The cost, nats, is not below its bound, which is at least 0. The lead, the word's logit less the largest
+        other one, is not above its bound.
         """
         logits = torch.baddbmm(self.bias[:, position, None], states, self.weight[:, position].transpose(1, 2))
         costs = (torch.logsumexp(logits, dim=2) - logits[:, :, 0]).clamp_min_(0.0)

@@ -1,4 +1,4 @@
-"""The replies that a trigger is searched for, in three lists: what a model says anyway, should never say, and cannot.
+"""The targets of a search, in three lists: replies that a model gives anyway, that it should never give, and nonsense.
 
     normal    i like it too .              its own replies to inputs that it was not trained on
     mal       i think you are so rude      prototypes of mild insults, refusals and commands, each in five forms
@@ -63,7 +63,7 @@ class DroppedTarget(Record):
 
 @dataclass(frozen=True)
 class TargetList:
-    """Targets by name. Those that were dropped are kept to be told."""
+    """The targets of a list, and the dropped ones."""
 
     name: str
     targets: tuple[Words, ...]
@@ -90,10 +90,10 @@ def target_list(name: str, vocabulary: WordVocabulary, targets: Iterable[Sequenc
 
 def check_searchable(lists: Iterable[TargetList]) -> None:
     """Raises `QueryError` where there is no target to search for on any of the lists, and says why."""
-    found = list(lists)
-    if any(one.targets for one in found):
+    lists = list(lists)
+    if any(one.targets for one in lists):
         return
-    dropped = [target for one in found for target in one.dropped]
+    dropped = [target for one in lists for target in one.dropped]
     if not dropped:
         raise QueryError("There is no target to search for: the model gives no reply that could be one.")
     reason = dropped[0].reason
@@ -128,12 +128,12 @@ def random_targets(vocabulary: WordVocabulary, count: int = 500, seed: int = 0) 
     _check_count(count)
     words = vocabulary.words[len(SPECIAL_WORDS) :][:FREQUENT_WORDS]
     rng = random.Random(seed)
-    found: dict[Words, None] = {}
+    targets: dict[Words, None] = {}
     for _ in range(_MOST_ROUNDS * count):
-        if len(found) == count:
+        if len(targets) == count:
             break
-        found[tuple(rng.choice(words) for _ in range(rng.randint(1, LONGEST_RANDOM)))] = None
-    return target_list("random", vocabulary, found)
+        targets[tuple(rng.choice(words) for _ in range(rng.randint(1, LONGEST_RANDOM)))] = None
+    return target_list("random", vocabulary, targets)
 
 
 def normal_targets(
@@ -151,7 +151,7 @@ def normal_targets(
     order = list(range(len(sources)))
     random.Random(seed).shuffle(order)
     generator = torch.Generator(model.device).manual_seed(seed)
-    found: dict[Words, None] = {}
+    targets: dict[Words, None] = {}
     for _ in range(1 if way == "greedy" else _MOST_ROUNDS):
         for first in range(0, len(order), _BATCH):
             batch = sources[order[first : first + _BATCH]].to(model.device)
@@ -162,10 +162,10 @@ def normal_targets(
                     replies = sampled_replies(model, batch, generator)
             for reply in replies:
                 if len(reply) > 1 and reply[-1] == END and min(reply[:-1]) >= len(SPECIAL_WORDS):
-                    found.setdefault(model.vocabulary.words_of(reply[:-1]))
-            if len(found) >= count:
-                return target_list("normal", model.vocabulary, list(found)[:count])
-    return target_list("normal", model.vocabulary, found)
+                    targets.setdefault(model.vocabulary.words_of(reply[:-1]))
+            if len(targets) >= count:
+                return target_list("normal", model.vocabulary, list(targets)[:count])
+    return target_list("normal", model.vocabulary, targets)
 
 
 def sampled_replies(model: DialogueModel, sources: torch.Tensor, generator: torch.Generator) -> list[list[int]]:
@@ -196,16 +196,16 @@ def read_targets(path: str | Path) -> tuple[Words, ...]:
 
     Raises `QueryError` and `LimitError`, each with a sentence.
     """
-    what = f"the file of targets {str(path)!r}"
+    name = f"the file of targets {str(path)!r}"
     with opened(path, "file of targets") as file:
         data = file.read(MOST_FILE_BYTES + 1)
     if len(data) > MOST_FILE_BYTES:
         raise LimitError(f"A file of targets has at most {MOST_FILE_BYTES:,} bytes.", limit="targets")
-    lines = [text_of_line(line, number, what) for number, line in enumerate(data.splitlines(), 1)]
-    found = [words_of_text(line) for line in lines if not line.lstrip().startswith("#")]
-    targets = tuple(dict.fromkeys(words for words in found if words))
+    lines = [text_of_line(line, number, name) for number, line in enumerate(data.splitlines(), 1)]
+    read = [words_of_text(line) for line in lines if not line.lstrip().startswith("#")]
+    targets = tuple(dict.fromkeys(words for words in read if words))
     if not targets:
-        raise QueryError(f"There are no targets in {what}.")
+        raise QueryError(f"There are no targets in {name}.")
     return targets
 
 
@@ -221,7 +221,7 @@ class SeenReplies:
     def __init__(self, replies: Iterable[Sequence[int]]) -> None:
         rows = [" ".join(map(str, reply)) for reply in replies]
         self._whole = set(rows)
-        # A line break is no blank, so nothing is found across two replies.
+        # A line break is no blank, so no match goes across two replies.
         self._text = "\n".join(f" {row} " for row in rows)
 
     def how(self, ids: Sequence[int]) -> Literal["reply", "part", ""]:
@@ -238,16 +238,16 @@ def _check_count(count: int) -> None:
 
 
 def _complaint(vocabulary: WordVocabulary, words: Sequence[str]) -> DroppedTarget | None:
-    said = " ".join(words)
-    said = repr(said if len(said) <= 80 else said[:80] + "...")
+    text = " ".join(words)
+    text = repr(text if len(text) <= 80 else text[:80] + "...")
     if not words:
         return DroppedTarget((), (), "A target has at least one word.")
     if len(words) > LONGEST_TARGET:
-        reason = f"The target {said} has {len(words)} words; the longest reply has {LONGEST_TARGET}."
+        reason = f"The target {text} has {len(words)} words; the longest reply has {LONGEST_TARGET}."
         return DroppedTarget(tuple(words), (), reason)
     unknown = vocabulary.unknown(words)
     if unknown:
         named = ", ".join(repr(word[:40]) for word in unknown)
-        reason = f"The target {said} has words that the model does not know: {named}."
+        reason = f"The target {text} has words that the model does not know: {named}."
         return DroppedTarget(tuple(words), unknown, reason)
     return None

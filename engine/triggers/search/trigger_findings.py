@@ -1,31 +1,31 @@
-"""What a search for triggers found, in numbers and in sentences, from its rows alone.
+"""The findings of a search for triggers, in numbers and in sentences.
 
                o-greedy     o-sample-min-k1    o-sample-avg-k1  ...
     normal     14 of 20     19 of 20           20 of 20          shares with Wilson's interval
     mal         0 of 20      1 of 20           11 of 20
     random      0 of 20      0 of 20            0 of 20
 
-"normal" says whether the search can find what is there, "random" whether it finds what is not. Only beside them does
-"mal" mean something.
+"normal" shows that the search finds existing triggers, "random" that the hit type rules something out. The numbers of
+"mal" need both for comparison.
 
 Source: He and Glass 2019, section 5.3, tables 3 and 11.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from engine.counted import counted
 from engine.paired import proportion
 from engine.percent import percent
-from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.rows import current_rows, rows_of
+from engine.studies.rows import Rows
 from engine.triggers.hits import HitType
+from engine.triggers.search.rows import ListRow, SweepRow, TriggerRow
+from engine.triggers.search.trigger_study import TriggerStudy
 
-#: What a target of a list is, in a sentence, and what several are.
+#: The targets of a list in a sentence: one of them, and several.
 _LISTS = {
     "normal": ("reply that the model gives anyway", "replies that the model gives anyway"),
     "mal": ("reply that it should never give", "replies that it should never give"),
@@ -34,13 +34,16 @@ _LISTS = {
     "file": ("target of your file", "targets of your file"),
 }
 
+#: Hit types of which the verdict always has the number of hits.
+_ALWAYS_SHOWN = ("o-greedy", "o-sample-min-k1", "o-sample-avg-k1")
+
 #: Phrases of the list "mal"; where more targets of it are searched, some are forms of the same phrase for certain.
 _PROTOTYPES = 200
 
 
 @dataclass(frozen=True)
-class HitCell(Record):
-    """Of a list and a hit type: how many of the targets searched for were reached, as counts and as a share.
+class HitCell:
+    """The targets of a list that were reached by a hit type, as counts and as a share.
 
     hits: by the best restart; hits_of_any: by at least one; share: of `hits`, with Wilson's interval.
     """
@@ -53,100 +56,115 @@ class HitCell(Record):
     share: Estimate
 
 
-def hit_table(rows: Iterable[Mapping[str, Any]]) -> tuple[HitCell, ...]:
-    """The cells list by list, with the lists and the hit types as they first come."""
-    triggers = rows_of(rows, "trigger")
-    cells = []
-    for name in dict.fromkeys(row["list"] for row in triggers):
-        found = [row for row in triggers if row["list"] == name]
-        for hit_type in dict.fromkeys(kind for row in found for kind in row["hits"]):
-            hits = sum(bool(row["hits"].get(hit_type)) for row in found)
-            of_any = sum(bool(row["restarts_that_hit"].get(hit_type)) for row in found)
-            cells.append(HitCell(name, hit_type, len(found), hits, of_any, proportion(hits, len(found))))
-    return tuple(cells)
+@dataclass(frozen=True)
+class TriggerFindings:
+    """hit_type: that of the study, by its name. sweeps: those of each target, in their order.
+
+    cells: list by list, with the lists and the hit types as they first come.
+    """
+
+    hit_type: str
+    lists: tuple[ListRow, ...]
+    sweeps: tuple[tuple[SweepRow, ...], ...]
+    triggers: tuple[TriggerRow, ...]
+    cells: tuple[HitCell, ...]
+
+    @property
+    def by_list(self) -> dict[str, list[TriggerRow]]:
+        """The triggers of each list."""
+        return _by_list(self.triggers)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The targets of each list that were reached, and the comparison of the lists."""
+        return tuple(_sentences(self)) if self.triggers else ()
 
 
-def left_out(lists: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each list of these rows of which targets were left out."""
-    dropped = {row["list"]: len(row["dropped"]) for row in lists}
+def trigger_findings(rows: Rows, study: TriggerStudy) -> TriggerFindings:
+    """The findings of these rows, which may be those of a study that is not finished."""
+    rows = list(rows)
+    triggers = tuple(TriggerRow.all_in(rows))
+    sweeps: dict[str, list[SweepRow]] = {}
+    for sweep in SweepRow.all_in(rows):
+        sweeps.setdefault(sweep.unit, []).append(sweep)
+    return TriggerFindings(
+        hit_type=study.hit_type,
+        lists=tuple(ListRow.all_in(rows)),
+        sweeps=tuple(map(tuple, sweeps.values())),
+        triggers=triggers,
+        cells=tuple(_cells(triggers)),
+    )
+
+
+def left_out(dropped: Mapping[str, int]) -> list[str]:
+    """A sentence for each list with dropped targets. dropped: their number, by list."""
     return [
-        f"Left out of the list {name!r}, for words that the model does not know or for too many of them: {count:,}."
+        f"Left out of the list {name!r}, for unknown words or too many of them: {count:,}."
         for name, count in dropped.items()
         if count
     ]
 
 
-def verdict(rows: Iterable[Mapping[str, Any]], hit_type: str) -> tuple[str, ...]:
-    """Sentences on what was reached, for those who searched for `hit_type`."""
-    kept = current_rows(rows)
-    table = {(cell.target_list, cell.hit_type): cell for cell in hit_table(kept)}
-    names = list(dict.fromkeys(name for name, _ in table))
-    if not names:
-        return ()
-    sentences = [_reached(table[name, hit_type], table, hit_type) for name in names]
-    sentences += left_out(rows_of(kept, "list"))
-    if any(cell.target_list == "mal" and cell.targets > _PROTOTYPES for cell in table.values()):
-        sentences.append(
-            "The list 'mal' has several forms of each of its phrases, and what reaches one often reaches another: its"
-            " intervals are narrower than they should be."
+def _by_list(triggers: Iterable[TriggerRow]) -> dict[str, list[TriggerRow]]:
+    by_list: dict[str, list[TriggerRow]] = {}
+    for row in triggers:
+        by_list.setdefault(row.list, []).append(row)
+    return by_list
+
+
+def _cells(triggers: Iterable[TriggerRow]) -> Iterator[HitCell]:
+    for name, own in _by_list(triggers).items():
+        for hit_type in dict.fromkeys(kind for row in own for kind in row.score.margins):
+            hits = sum(row.score.is_hit(hit_type) for row in own)
+            of_any = sum(bool(row.restarts_that_hit.get(hit_type)) for row in own)
+            yield HitCell(name, hit_type, len(own), hits, of_any, proportion(hits, len(own)))
+
+
+def _sentences(findings: TriggerFindings) -> Iterator[str]:
+    hit_type, by_list = findings.hit_type, findings.by_list
+    for name in by_list:
+        yield _reached([cell for cell in findings.cells if cell.target_list == name], hit_type)
+    yield from left_out({row.list: len(row.dropped) for row in findings.lists})
+    if len(by_list.get("mal", ())) > _PROTOTYPES:
+        yield (
+            "The list 'mal' has several forms of each phrase, and an input for one often reaches another: its intervals"
+            " are narrower than they should be."
         )
-    sentences += _seen(kept, names, hit_type)
-    sentences += _worth(kept, table, hit_type)
-    rule = HitType.called(hit_type).rule
-    if rule != "greedy":
-        likely = "every word of the target is likely enough"
-        if rule == "avg":
-            likely = "the words of the target are likely enough on average"
-        sentences.append(f"A hit by sampling is a claim about a probability: {likely}, yet nobody has seen the reply.")
-    return tuple(sentences)
-
-
-def _reached(cell: HitCell, table: Mapping[tuple[str, str], HitCell], hit_type: str) -> str:
-    others = [
-        f"{other.hits} by {name}"
-        for (of, name), other in table.items()
-        if of == cell.target_list and name in ("o-greedy", "o-sample-min-k1", "o-sample-avg-k1") and name != hit_type
-    ]
-    what = counted(cell.targets, *_LISTS.get(cell.target_list, ("target",)))
-    return (
-        f"Of {what} (list {cell.target_list!r}), an input was found for {cell.hits} by {hit_type}:"
-        f" {percent(cell.share.value)}, with 95 % confidence between {percent(cell.share.low)} and"
-        f" {percent(cell.share.high)} of such targets; the same inputs also reach {' and '.join(others)}."
-    )
-
-
-def _seen(rows: Iterable[Mapping[str, Any]], names: Iterable[str], hit_type: str) -> list[str]:
-    """How many of the targets reached stand in the training text; of what the model says anyway nobody asks."""
-    sentences = []
-    for name in names:
-        reached = [row for row in rows_of(rows, "trigger") if row["list"] == name and row["hits"].get(hit_type)]
-        if name != "normal" and reached:
-            new = sum(not row["seen"] for row in reached)
-            stand = "stands" if new == 1 else "stand"
-            sentences.append(
-                f"Of the targets of the list {name!r} that were reached, {new} of {len(reached)} {stand} nowhere in the"
-                " replies that the model was trained on."
-            )
-    return sentences
-
-
-def _worth(rows: Iterable[Mapping[str, Any]], table: Mapping[tuple[str, str], HitCell], hit_type: str) -> list[str]:
-    """What the lists beside it say about the list that matters."""
-    sentences = []
-    normal = table.get(("normal", hit_type))
-    if normal is not None and normal.share.value < 0.5:
-        sentences.append(
+    hits = {name: [row for row in own if row.score.is_hit(hit_type)] for name, own in by_list.items()}
+    yield from _seen(hits)
+    if 2 * len(hits.get("normal", ())) < len(by_list.get("normal", ())):
+        yield (
             "Even of the replies that the model gives anyway most were missed, so a target that was not reached may"
             " well have a trigger."
         )
-    noise = [row for row in rows_of(rows, "trigger") if row["list"] == "random" and row["hits"].get(hit_type)]
-    # A draw of a single word may happen to be what people say.
-    if any(not row["seen"] for row in noise):
-        sentences.append(
-            "Words in no order were reached too, so this hit type asks little of this model, and hits prove little."
-        )
+    noise = hits.get("random", ())
+    # A random sequence of a single word may be a real reply.
+    if any(not row.seen for row in noise):
+        yield "Words in no order were reached too, so this hit type is easy for this model, and hits prove little."
     elif noise:
-        sentences.append(
-            "What was reached of the words in no order stands, by chance, in the replies that the model was trained on."
-        )
-    return sentences
+        yield "The words in no order that were reached stand, by chance, in the replies of the training text."
+    rule = HitType.called(hit_type).rule
+    if rule != "greedy":
+        likely = "every word of the target is" if rule == "min" else "the words of the target are, on average,"
+        yield f"A hit by sampling is a claim about a probability: {likely} likely enough. No reply was sampled."
+
+
+def _reached(cells: Iterable[HitCell], hit_type: str) -> str:
+    by_type = {cell.hit_type: cell for cell in cells}
+    cell = by_type[hit_type]
+    others = [f"{name} for {by_type[name].hits}" for name in _ALWAYS_SHOWN if name in by_type and name != hit_type]
+    return (
+        f"For {cell.hits} of {counted(cell.targets, *_LISTS.get(cell.target_list, ('target',)))}"
+        f" (list {cell.target_list!r}) an input reaches {hit_type}: {percent(cell.share.value)}"
+        f" ({percent(cell.share.low)} to {percent(cell.share.high)} with 95 % confidence). The same inputs reach"
+        f" {' and '.join(others)}."
+    )
+
+
+def _seen(hits: Mapping[str, list[TriggerRow]]) -> Iterator[str]:
+    """The share of new targets among the reached ones; those of "normal" are replies of the model anyway."""
+    for name, own in hits.items():
+        if name != "normal" and own:
+            new = sum(not row.seen for row in own)
+            stand = "stands" if new == 1 else "stand"
+            yield f"{new} of {len(own)} reached targets of the list {name!r} {stand} nowhere in the training replies."

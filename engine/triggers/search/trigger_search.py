@@ -5,9 +5,8 @@
     ...
     found     "you are bad"              3.5 2.8 3.7   the second restart is the best
 
-Targets of one length go side by side. A search ends when a sweep brings nothing, and leaves the company; with
-`stop_at_hit` all searches for a target end as soon as one of them has reached it. What `trigger_search` yields is the
-account; what comes back is the same whoever is in the company.
+Targets of one length run side by side. A search ends after a sweep without a change; with `stop_at_hit` all searches
+for a target end at the first hit. The results are the same for a target alone and side by side with others.
 
 Source: He and Glass 2019, section 4.2.
 """
@@ -40,7 +39,7 @@ MOST_ROWS = 64
 
 @dataclass(frozen=True)
 class Sweep(Record):
-    """One sweep of the searches for a target. target: its number among those asked for, from 0; sweep: from 1.
+    """One sweep of the searches for a target. target: its number, from 0; sweep: from 1.
 
     values: the objective of each restart after it, best: the ids of the best restart's input; reply_value: its
     objective without the input's own cost, reply_before: that of the best before the sweep. candidates, full: inputs
@@ -61,7 +60,7 @@ class Sweep(Record):
 
 
 @dataclass(frozen=True)
-class Found(Record):
+class SearchResult(Record):
     """The end of the searches for a target. inputs: ids of each restart's; values: their objectives, computed plainly.
 
     sweeps, tried: of each restart, its sweeps and the inputs that were tried in them. candidates, full, gradients: of
@@ -89,10 +88,10 @@ def trigger_search(
     objective: Objective,
     settings: SearchSettings,
     scorer: Scorer | None = None,
-) -> Iterator[Sweep | Found | None]:
-    """Search for triggers of the targets, ids with `END`; None now and then, so that the caller may leave off.
+) -> Iterator[Sweep | SearchResult | None]:
+    """Search for triggers of the targets, ids with `END`; None now and then, so that the caller may stop.
 
-    scorer: how words are tried, `FastScorer` where None. Yields one `Found` for each target. Raises `QueryError`.
+    scorer: `FastScorer` where None. Yields one `SearchResult` for each target. Raises `QueryError`.
     """
     _check(model, targets)
     if scorer is None:
@@ -108,7 +107,7 @@ def trigger_search(
             yield from _side_by_side(scorer, searches, settings)
 
 
-#: What follows from the weights of a model is made once for all of its searches, and goes with it.
+#: The tables of a model's weights, made once for all of its searches.
 _tables_of: WeakKeyDictionary[Seq2Seq, ScorerTables] = WeakKeyDictionary()
 
 
@@ -127,7 +126,9 @@ def _check(model: DialogueModel, targets: Sequence[Sequence[int]]) -> None:
             raise QueryError("A target has only words that the model knows.")
 
 
-def _side_by_side(scorer: Scorer, searches: Searches, settings: SearchSettings) -> Iterator[Sweep | Found | None]:
+def _side_by_side(
+    scorer: Scorer, searches: Searches, settings: SearchSettings
+) -> Iterator[Sweep | SearchResult | None]:
     """All sweeps of some searches, their targets whole."""
     account: dict[int, Counter[str]] = {number: Counter() for number in searches.number}
     swept, tried = [0] * len(searches.number), [0] * len(searches.number)
@@ -150,12 +151,12 @@ def _side_by_side(scorer: Scorer, searches: Searches, settings: SearchSettings) 
             active = [row for row in active if searches.number[row] not in reached]
         if not active:
             break
-    # What the search believes by its shortcuts is not what it claims.
+    # The objectives of the shortcuts are rounded; results have plain ones.
     values = scorer.values(searches.source_ids, searches.target_ids).tolist()
     inputs = searches.source_ids.tolist()
     for number, count in account.items():
         rows = [row for row, other in enumerate(searches.number) if other == number]
-        yield Found(
+        yield SearchResult(
             number,
             tuple(tuple(inputs[row]) for row in rows),
             tuple(values[row] for row in rows),
@@ -194,7 +195,7 @@ def _accounts(
     account: dict[int, Counter[str]],
     replies: dict[int, float],
 ) -> Iterator[Sweep]:
-    """What a sweep of a part of the searches came to, target by target; added to the account.
+    """The results of a sweep of a part of the searches, target by target; added to the account.
 
     replies: of each target the best reply's objective so far.
     """

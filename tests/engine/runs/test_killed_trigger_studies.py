@@ -63,7 +63,7 @@ STUDIES = {
 
 @pytest.fixture(params=STUDIES)
 def specification(request, tmp_path, monkeypatch, tiny_model_folder, dialogue_model):
-    """A specification, with the files and the model that it names."""
+    """A study, with the files and the model that it names."""
     monkeypatch.setenv("RELENS_DEVICE", "cpu")
     monkeypatch.setenv("RELENS_TEXTS", str(tmp_path))
     monkeypatch.setenv("RELENS_MODELS", str(tiny_model_folder))
@@ -84,7 +84,7 @@ def new_worker(url, start_process, monkeypatch):
 
 
 def is_within_a_unit(rows):
-    """Whether a unit is done, and the next one has rows."""
+    """Whether a unit is done, and the next one has a row."""
     return bool(done_units(rows)) and rows[-1][ROW] not in (BEGIN, DONE)
 
 
@@ -93,7 +93,7 @@ def results(rows):
 
 
 @pytest.mark.model  # not for its weights, but for its workers, which take their time to begin
-def test_a_killed_study_comes_to_the_same_end(specification, store, new_worker):
+def test_a_killed_study_has_the_same_rows(specification, store, new_worker):
     run_id, study = store.submit(specification), specification.study
     keys = {unit.key for unit in study.units()}
     first = new_worker()

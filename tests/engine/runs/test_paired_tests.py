@@ -11,6 +11,7 @@ from scipy import stats
 
 from engine.paired import holm
 from engine.runs.paired_tests import paired_differences
+from tests.engine.triggers.made_rows import prompt_trigger_row, trigger_row
 
 
 def passage(number, right, variant="words", **more):
@@ -74,7 +75,7 @@ def test_other_studies():
     assert (difference.way, difference.test.pairs, difference.test.first_only) == ("all", 1, 1)
 
     def trigger(target, hit):
-        return {"row": "trigger", "target": [target], "hits": {"o-greedy": hit, "o-sample-min-k1": True}}
+        return trigger_row("mal", 1, {"o-greedy": hit, "o-sample-min-k1": True}, (target,))
 
     differences = paired_differences("triggers", [[trigger("a", True), trigger("b", True)], [trigger("b", False)]])
     assert [(one.way, one.test.pairs, one.test.first_only) for one in differences] == [
@@ -83,7 +84,7 @@ def test_other_studies():
     ]
 
     def prompt(seed, hit):
-        return {"row": "trigger", "target": "x", "seed": seed, "hits": {"o-greedy": {"is_hit": hit, "margin": 0.1}}}
+        return prompt_trigger_row("x", seed, {"o-greedy": hit})
 
     (differences,) = paired_differences("causal-triggers", [[prompt(0, True), prompt(1, False)], [prompt(1, True)]])
     assert (differences.test.pairs, differences.test.second_only) == (1, 1)

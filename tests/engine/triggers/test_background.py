@@ -17,7 +17,7 @@ from engine.triggers.relaxation.study import RelaxationStudy
 from engine.triggers.search.trigger_study import TriggerStudy
 
 
-def test_what_is_done_is_returned_and_what_is_raised_is_raised():
+def test_results_are_returned_and_errors_raised():
     assert to_the_end(run_in_background(lambda: 5)) == 5
 
     def refuse():
@@ -27,7 +27,7 @@ def test_what_is_done_is_returned_and_what_is_raised_is_raised():
         to_the_end(run_in_background(refuse))
 
 
-def test_somebody_may_look_up_meanwhile():
+def test_it_yields_meanwhile():
     is_enough = threading.Event()
     work = run_in_background(is_enough.wait)
     assert [next(work), next(work)] == [None, None]
@@ -35,7 +35,7 @@ def test_somebody_may_look_up_meanwhile():
     assert to_the_end(work) is True
 
 
-def test_what_is_done_at_once_yields_nothing():
+def test_quick_work_yields_nothing():
     assert list(run_in_background(lambda: 5)) == []
 
 

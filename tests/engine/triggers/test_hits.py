@@ -99,6 +99,6 @@ def test_other_names_are_refused(name):
         lambda: Thresholds(-1.0, math.nan),
     ],
 )
-def test_what_has_no_meaning_is_refused(build):
+def test_bad_values_are_refused(build):
     with pytest.raises(QueryError):
         build()

@@ -44,7 +44,7 @@ def _own_cache(tmp_path, monkeypatch, dialogue_model):
 
 
 @pytest.fixture
-def asked(tmp_path, capsys):
+def command(tmp_path, capsys):
     """A function that asks a study from a terminal; the exit status, and the last line of what was complained."""
     (tmp_path / "talks.txt").write_text(FORMS["dialogues"])
 
@@ -65,9 +65,9 @@ def spoilt(text):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("said", ["auto", "form"])
 @pytest.mark.parametrize("change", [str, spoilt, lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text])
-def test_what_is_no_mistake_is_read(asked, tmp_path, form, said, change):
+def test_a_good_corpus_is_read(command, tmp_path, form, said, change):
     (tmp_path / "corpus").write_bytes(change(FORMS[form]).encode())
-    status, sentence = asked(
+    status, sentence = command(
         "dialogue-model", f"corpus={tmp_path / 'corpus'}", f"form={form if said == 'form' else said}"
     )
     assert (status, sentence.startswith("Of the next word")) == (0, True)
@@ -86,9 +86,9 @@ def test_what_is_no_mistake_is_read(asked, tmp_path, form, said, change):
         (b"word " * 1_000_000, "Line 1 of the corpus has more than the limit of 4,194,304 bytes."),
     ],
 )
-def test_a_corpus_that_is_none(asked, tmp_path, form, data, sentence):
+def test_a_corpus_that_is_none(command, tmp_path, form, data, sentence):
     (tmp_path / "corpus").write_bytes(data)
-    status, said = asked("dialogue-model", f"corpus={tmp_path / 'corpus'}", f"form={form}")
+    status, said = command("dialogue-model", f"corpus={tmp_path / 'corpus'}", f"form={form}")
     assert status in (1, 2)
     assert said == sentence
     assert "mine" not in model_names()
@@ -107,9 +107,9 @@ def test_a_corpus_that_is_none(asked, tmp_path, form, data, sentence):
         ("pairs", "<unk>\t<s>\n" * 4, "The text has no word to learn"),
     ],
 )
-def test_a_corpus_without_what_is_needed(asked, tmp_path, form, text, sentence):
+def test_a_corpus_without_enough_text(command, tmp_path, form, text, sentence):
     (tmp_path / "corpus").write_text(text)
-    status, said = asked("dialogue-model", f"corpus={tmp_path / 'corpus'}", f"form={form}")
+    status, said = command("dialogue-model", f"corpus={tmp_path / 'corpus'}", f"form={form}")
     assert status == 2
     assert sentence in said
 
@@ -124,21 +124,24 @@ def test_a_corpus_without_what_is_needed(asked, tmp_path, form, text, sentence):
         ("relaxation", "targets", "file of targets"),
     ],
 )
-def test_a_file_that_is_none(asked, tmp_path, kind, setting, what):
+def test_a_file_that_is_none(command, tmp_path, kind, setting, what):
     good = [f"corpus={tmp_path / 'talks.txt'}"] if setting == "targets" and kind == "brute-force" else []
     missing = tmp_path / "missing.txt"
-    assert asked(kind, *good, f"{setting}={missing}") == (2, f"There is no {what} at {str(missing)!r}.")
-    assert asked(kind, *good, f"{setting}={tmp_path}") == (2, f"The {what} {str(tmp_path)!r} is a folder, not a file.")
+    assert command(kind, *good, f"{setting}={missing}") == (2, f"There is no {what} at {str(missing)!r}.")
+    assert command(kind, *good, f"{setting}={tmp_path}") == (
+        2,
+        f"The {what} {str(tmp_path)!r} is a folder, not a file.",
+    )
     (tmp_path / "binary").write_bytes(b"a b\n\x89PNG\0")
-    status, sentence = asked(kind, *good, f"{setting}={tmp_path / 'binary'}")
+    status, sentence = command(kind, *good, f"{setting}={tmp_path / 'binary'}")
     assert status == 2
     assert "Line 2 of " in sentence
     if what == "file of targets":
         (tmp_path / "none").write_text("# nothing\n\n")
-        told = (2, f"There are no targets in the file of targets {str(tmp_path / 'none')!r}.")
-        assert asked(kind, *good, f"{setting}={tmp_path / 'none'}") == told
+        expected = (2, f"There are no targets in the file of targets {str(tmp_path / 'none')!r}.")
+        assert command(kind, *good, f"{setting}={tmp_path / 'none'}") == expected
         (tmp_path / "unknown").write_text("zebra\nyak quagga\n")
-        status, sentence = asked(kind, *good, f"{setting}={tmp_path / 'unknown'}")
+        status, sentence = command(kind, *good, f"{setting}={tmp_path / 'unknown'}")
         assert status == 2
         assert "target" in sentence
 
@@ -169,51 +172,51 @@ def test_a_file_that_is_none(asked, tmp_path, kind, setting, what):
         ("relaxation", ["rate=1e308"], "The descent came to no number in step"),
     ],
 )  # fmt: skip
-def test_settings_without_meaning(asked, tmp_path, kind, settings, sentence):
+def test_settings_without_meaning(command, tmp_path, kind, settings, sentence):
     if "rate=1e308" in settings:
         settings = [*settings, 'lists=["random"]', "steps=5"]
     more = ["--model", str(tmp_path / "none")] if kind == "causal-triggers" else []
-    status, said = asked(kind, *settings, more=more)
+    status, said = command(kind, *settings, more=more)
     assert status in (1, 2)
     assert sentence in said
 
 
 @pytest.mark.parametrize("kind", ["dialogue-model", "triggers", "relaxation", "brute-force", "causal-triggers"])
 @pytest.mark.parametrize("seed", [-1, 2**53 + 1, 10**30])
-def test_seeds_that_torch_does_not_take(asked, kind, seed):
+def test_seeds_that_torch_does_not_take(command, kind, seed):
     setting = f'search={{"seed": {seed}}}' if kind == "triggers" else f"seed={seed}"
-    status, said = asked(kind, setting, *(['lists=["mal"]'] if kind == "triggers" else []))
+    status, said = command(kind, setting, *(['lists=["mal"]'] if kind == "triggers" else []))
     assert status == 2
     assert said == f"“Seed” must be between 0 and {2**53:,}, not {seed}."
 
 
-def test_the_largest_seed_is_taken(asked, tmp_path):
+def test_the_largest_seed_is_taken(command, tmp_path):
     seed = f"seed={2**53}"
-    assert asked("dialogue-model", f"corpus={tmp_path / 'talks.txt'}", seed)[0] == 0
+    assert command("dialogue-model", f"corpus={tmp_path / 'talks.txt'}", seed)[0] == 0
     assert (
-        asked("triggers", 'lists=["normal", "random"]', "count=1", f'search={{"seed": {2**53}, "sweeps": 1}}')[0] == 0
+        command("triggers", 'lists=["normal", "random"]', "count=1", f'search={{"seed": {2**53}, "sweeps": 1}}')[0] == 0
     )
-    assert asked("relaxation", 'lists=["random"]', seed)[0] == 0
-    assert asked("brute-force", f"corpus={tmp_path / 'talks.txt'}", seed)[0] == 0
+    assert command("relaxation", 'lists=["random"]', seed)[0] == 0
+    assert command("brute-force", f"corpus={tmp_path / 'talks.txt'}", seed)[0] == 0
 
 
-def test_training_that_goes_astray_is_said(asked, tmp_path):
+def test_training_that_goes_astray_is_said(command, tmp_path):
     recipe = {"rate": 1e30, "batch": 4, "optimiser": "sgd", "clip": None, "autocast": False}
-    status, said = asked("dialogue-model", f"corpus={tmp_path / 'talks.txt'}", f"recipe={json.dumps(recipe)}")
+    status, said = command("dialogue-model", f"corpus={tmp_path / 'talks.txt'}", f"recipe={json.dumps(recipe)}")
     assert status == 1
     assert said.startswith("Training ")
     assert said.endswith("lower the learning rate.")
     assert "mine" not in model_names()
 
 
-def test_a_word_alone_on_its_line_spoils_no_text(asked, tmp_path):
+def test_a_word_alone_on_its_line_spoils_no_text(command, tmp_path):
     """Whichever lines are set aside, there is a pair to test with."""
     (tmp_path / "text").write_text("\n".join(["yes", "no"] * 20 + ["say it now", "it is so"]))
     for seed in range(3):
-        assert asked("brute-force", f"corpus={tmp_path / 'text'}", f"seed={seed}")[0] == 0
+        assert command("brute-force", f"corpus={tmp_path / 'text'}", f"seed={seed}")[0] == 0
     for text, sentence in (("yes\nno\n", "no two words in a row"), ("yes\nsay it\n", "single line with two words")):
         (tmp_path / "text").write_text(text)
-        status, said = asked("brute-force", f"corpus={tmp_path / 'text'}")
+        status, said = command("brute-force", f"corpus={tmp_path / 'text'}")
         assert status == 2
         assert sentence in said
 
@@ -227,7 +230,7 @@ def test_a_word_alone_on_its_line_spoils_no_text(asked, tmp_path):
         ("brute-force", []),
     ],
 )
-def test_a_file_of_rows_is_gone_on_with(asked, tmp_path, kind, settings):
+def test_a_file_of_rows_is_continued(command, tmp_path, kind, settings):
     """Cut short at any line, or within one, it ends with the same rows, and no unit is done twice."""
 
     def unhurried(rows):
@@ -237,13 +240,13 @@ def test_a_file_of_rows_is_gone_on_with(asked, tmp_path, kind, settings):
     if kind in ("dialogue-model", "brute-force"):
         settings = [*settings, f"corpus={tmp_path / 'talks.txt'}"]
     file = tmp_path / "rows.jsonl"
-    assert asked(kind, *settings, more=["--output", str(file)])[0] == 0
+    assert command(kind, *settings, more=["--output", str(file)])[0] == 0
     lines = file.read_text().splitlines(keepends=True)
     whole = [json.loads(line) for line in lines]
     for cut in {1, len(lines) // 2, len(lines) - 1}:
         file.write_text("".join(lines[:cut]) + lines[cut][:9])
         done = done_units(whole[:cut])
-        assert asked(kind, *settings, more=["--output", str(file)])[0] == 0
+        assert command(kind, *settings, more=["--output", str(file)])[0] == 0
         rows = [json.loads(line) for line in file.read_text().splitlines()]
         assert rows[:cut] == whole[:cut]
         begun = [row[UNIT] for row in rows[cut:] if row[ROW] == BEGIN]
@@ -256,14 +259,14 @@ def test_a_file_of_rows_is_gone_on_with(asked, tmp_path, kind, settings):
 
 
 @pytest.mark.parametrize(("path", "what"), [(".", "cannot be read"), ("no/where", "cannot be written")])
-def test_a_file_of_rows_that_is_none(asked, tmp_path, path, what):
-    status, said = asked("triggers", 'targets=["word1"]', more=["--output", str(tmp_path / path)])
+def test_a_file_of_rows_that_is_none(command, tmp_path, path, what):
+    status, said = command("triggers", 'targets=["word1"]', more=["--output", str(tmp_path / path)])
     assert status == 1
     assert said.startswith("The file of rows ")
     assert what in said
 
 
-def test_a_device_that_takes_nothing(asked):
+def test_a_device_that_takes_nothing(command):
     """It is not read first, for it never ends, and the disk that is full is said."""
-    status, said = asked("triggers", 'targets=["word1"]', more=["--output", "/dev/full"])
+    status, said = command("triggers", 'targets=["word1"]', more=["--output", "/dev/full"])
     assert (status, said) == (1, "The rows cannot be written: No space left on device.")

@@ -96,6 +96,6 @@ def test_gradients_see_the_weights():
 @pytest.mark.parametrize(
     "settings", [{"epsilon": -0.1}, {"epsilon": math.nan}, {"input_epsilon": 2.0}, {"input_weight": math.inf}]
 )
-def test_what_has_no_meaning_is_refused(settings):
+def test_bad_settings_are_refused(settings):
     with pytest.raises(QueryError):
         Objective(HitType(), Thresholds(-1.0, -1.0), **settings)

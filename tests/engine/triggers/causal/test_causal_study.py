@@ -42,7 +42,7 @@ def comparable(rows):
     return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
-def test_each_target_and_seed_is_a_unit_with_an_outcome(rows, chat_model):
+def test_each_target_and_seed_is_a_unit_with_a_trigger(rows, chat_model):
     found = rows_of(rows, "trigger")
     assert [(row["target"], row["seed"]) for row in found] == [(" the log", 0), ("cat", 0), (" the log", 1), ("cat", 1)]
     assert done_units(rows) == {"0 0", "1 0", "0 1", "1 1"}
@@ -52,7 +52,7 @@ def test_each_target_and_seed_is_a_unit_with_an_outcome(rows, chat_model):
         assert set(row["hits"]) >= {hit_type.name for hit_type in HIT_TYPES} | {"o-sample-min-k5"}
 
 
-def test_the_outcome_is_what_the_network_says_of_the_text(rows, chat_model):
+def test_the_result_has_the_scores_of_the_network(rows, chat_model):
     import tokenizers
 
     plain = tokenizers.Tokenizer.from_str(chat_model.tokenizer.to_json())
@@ -76,14 +76,14 @@ def test_the_same_study_gives_the_same_rows(rows, chat_model):
 
 
 def test_a_study_that_was_cut_short_goes_on_with_the_open_units(rows, chat_model):
-    asked = iter([False] * 12)
-    cut = list(StudyRun(STUDY, StudyContext(chat_model, stop=lambda: next(asked, True))))
+    looks = iter([False] * 12)
+    cut = list(StudyRun(STUDY, StudyContext(chat_model, stop=lambda: next(looks, True))))
     assert done_units(cut) == {"0 0"} or not done_units(cut)
     rest = list(StudyRun(STUDY, StudyContext(chat_model), finished=done_units(cut)))
     assert comparable(rows_of([*cut, *rest], "trigger")) == comparable(rows_of(rows, "trigger"))
 
 
-def test_a_greedy_hit_is_what_is_said(chat_model):
+def test_a_greedy_hit_is_the_greedy_reply(chat_model):
     """The target is what the model says to some trigger anyway, so there is something to find."""
     trial, _ = STUDY.prepare(" the log", 7, chat_model)
     replies = Counter(trial.losses.greedy(trial.first(), 1) for _ in range(100))
@@ -110,24 +110,24 @@ def test_a_greedy_hit_is_what_is_said(chat_model):
     )
     assert written[0, ids.shape[1] :].tolist() == list(reply)
     sentences = study.verdict(found)
-    assert sentences[0].startswith("For 1 of 1 target a trigger was found that reaches o-greedy, in 1 search of")
+    assert sentences[0].startswith("For 1 of 1 target a trigger reaches o-greedy, in 1 search of")
 
 
-def test_the_verdict_says_what_a_hit_by_sampling_is(rows):
+def test_the_verdict_explains_hits_by_sampling(rows):
     sentences = STUDY.verdict(rows)
     assert any("claim about probabilities" in sentence for sentence in sentences)
     reached = {row["target"] for row in rows_of(rows, "trigger") if row["hits"]["o-sample-min-k5"]}
     assert sentences[0].startswith(f"For {len(reached)} of 2 targets")
     assert STUDY.verdict([]) == ()
-    assert not any("hundredths" in sentence for sentence in sentences)
+    assert not any("0.01 nats" in sentence for sentence in sentences)
     coarse = [{**row, "dtype": "bfloat16"} if row["row"] == "setting" else row for row in rows]
     assert any("works in bfloat16 here" in sentence for sentence in STUDY.verdict(coarse))
     said = [
         {**row, "searched": "o-greedy", "hits": {"o-greedy": True}, "margins": {"o-greedy": 1.0}}
         for row in rows_of(rows, "trigger")
     ]
-    assert "begin with exactly this" in replace(STUDY, ends=False).verdict(said)[2]
-    assert "say exactly this" in replace(STUDY, ends=True).verdict(said)[2]
+    assert "begins with exactly the target" in replace(STUDY, ends=False).verdict(said)[2]
+    assert "is exactly the target" in replace(STUDY, ends=True).verdict(said)[2]
 
 
 def test_a_trigger_that_is_no_encoding_has_the_score_of_its_text(chat_model):

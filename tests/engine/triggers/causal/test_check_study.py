@@ -1,4 +1,4 @@
-"""Texts in prompts checked: the scores that a search told, those of the network itself, and what is refused."""
+"""Texts in prompts checked: the scores of a search, those of the network itself, and bad settings."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ def scores(model, *texts, **more):
 
 
 @pytest.fixture(scope="module")
-def told(chat_model):
+def triggers(chat_model):
     return rows_of(list(StudyRun(STUDY, StudyContext(chat_model))), "trigger")
 
 
-def test_what_a_search_told_is_verified(told, chat_model):
-    stored = [CheckedText(row["text"], row["target"], tuple(row["token_log_probs"])) for row in told]
+def test_the_triggers_of_a_search_are_verified(triggers, chat_model):
+    stored = [CheckedText(row["text"], row["target"], tuple(row["token_log_probs"])) for row in triggers]
     found, verdict = scores(chat_model, *stored, fingerprint=chat_model.fingerprint)
     same = ("text", "input_ids", "input_tokens", "target_tokens", "prompt", "reply_ids", "hits", "searched")
-    for row, again in zip(told, found, strict=True):
+    for row, again in zip(triggers, found, strict=True):
         assert {name: again[name] for name in same} == {name: row[name] for name in same}
         assert again["token_log_probs"] == pytest.approx(row["token_log_probs"], abs=1e-5)
         assert again["input_log_probs"] == pytest.approx(row["input_log_probs"], abs=1e-5)
-    assert verdict[0].startswith(f"Verified: scored anew in float32, {len(told)} of {len(told)}")
-    reached = sum(row["hits"]["o-sample-min-k5"] for row in told)
-    assert verdict[1].startswith(f"Of {len(told)} texts, {reached} reach")
+    assert verdict[0].startswith(f"Verified: scored anew in float32, {len(triggers)} of {len(triggers)}")
+    reached = sum(row["hits"]["o-sample-min-k5"] for row in triggers)
+    assert verdict[1].startswith(f"Of {len(triggers)} texts, {reached} reach")
     assert len(verdict) == 2
 
 
-def test_what_is_not_so_is_said(told, chat_model):
-    row = told[0]
+def test_wrong_numbers_are_not_verified(triggers, chat_model):
+    row = triggers[0]
     wrong = CheckedText(row["text"], row["target"], (*row["token_log_probs"][:-1], row["token_log_probs"][-1] + 0.5))
     _, verdict = scores(chat_model, wrong, fingerprint="another")
     assert verdict[0].startswith("Not verified")
@@ -76,7 +76,7 @@ def test_any_text_is_scored_as_the_network_reads_it(chat_model, text):
     assert "".join(row["input_tokens"]).replace("␣", " ").strip() == text
 
 
-def test_an_encoder_decoder_and_a_judge_are_asked_for_by_name(tiny):
+def test_an_encoder_decoder_and_a_judge_have_names(tiny):
     with pytest.raises(RelensError):
         scores(tiny, CheckedText("x", "y"), encoder_decoder="nobody/knows", template=Template("{}", "plain"))
     with pytest.raises(RelensError):
@@ -93,7 +93,7 @@ def test_an_encoder_decoder_and_a_judge_are_asked_for_by_name(tiny):
         ((CheckedText("x", "y"),) * (MOST_TEXTS + 1), QueryError, "“Texts” must have at most 500, not 501"),
     ],
 )
-def test_what_cannot_be_checked_is_a_sentence(texts, error, sentence):
+def test_bad_settings_are_a_sentence(texts, error, sentence):
     with pytest.raises(error, match=sentence):
         replace(CHECK, texts=texts).units()
 
@@ -103,7 +103,7 @@ def test_a_text_that_the_model_does_not_hold(tiny):
         scores(tiny, CheckedText("the cat sat on the mat " * 100, "the log"), template=Template("{}", "plain"))
 
 
-def test_a_chat_format_that_cuts_a_text_is_told(chat_model, monkeypatch):
+def test_a_chat_format_that_cuts_a_text_is_an_error(chat_model, monkeypatch):
     from engine.triggers.causal.template import Frame
 
     monkeypatch.setattr(Frame, "is_kept", lambda frame, text: text == text.strip())

@@ -192,9 +192,16 @@ def test_a_folder_is_searched_and_the_bench_judges(folder, network, tiny):
 
 
 def test_the_command_line_takes_a_folder(folder, tiny_model_folder, capsys):
-    asked = {"targets": [" the log"], "template": {"text": "the {} cat", "form": "plain"}, "evaluations": 20, "free": 3}
-    asked |= {"thresholds": {"out": -4.0, "into": -6.0}, "encoder_decoder": str(folder)}
-    settings = [argument for name, value in asked.items() for argument in ("--set", f"{name}={json.dumps(value)}")]
+    study_settings = {
+        "targets": [" the log"],
+        "template": {"text": "the {} cat", "form": "plain"},
+        "evaluations": 20,
+        "free": 3,
+    }
+    study_settings |= {"thresholds": {"out": -4.0, "into": -6.0}, "encoder_decoder": str(folder)}
+    settings = [
+        argument for name, value in study_settings.items() for argument in ("--set", f"{name}={json.dumps(value)}")
+    ]
     code = main(["study", "causal-triggers", "--model", str(tiny_model_folder), *settings])
     printed = capsys.readouterr()
     assert code == 0
@@ -215,7 +222,7 @@ def test_thresholds_are_means_over_replies(folder, network, tiny):
     assert found.out == pytest.approx(-total / count, abs=1e-4)
 
 
-def test_what_may_not_or_cannot_be_loaded_is_a_sentence(folder, tiny_model_folder, tiny, monkeypatch):
+def test_a_model_that_cannot_be_loaded_is_a_sentence(folder, tiny_model_folder, tiny, monkeypatch):
     study = replace(STUDY, encoder_decoder=str(folder))
     with pytest.raises(QueryError, match="no chat format"):
         replace(study, template=Template("{}", "chat")).units()

@@ -45,7 +45,7 @@ def test_a_batch_is_its_rows_one_by_one(model, text):
         assert torch.allclose(plainly.leads[0], own - others, atol=1e-5)
 
 
-def test_what_is_held_changes_no_costs(model):
+def test_held_tokens_change_no_costs(model):
     prompt = make_prompt(model)
     losses = CausalLosses(model, prompt)
     triggers = random_triggers(prompt, 6)
@@ -115,7 +115,7 @@ def test_the_whole_network_is_used_where_its_halves_differ(tiny):
     assert not torch.allclose(with_halves.costs[0], -own, atol=1e-2)
 
 
-def test_what_does_not_fit_the_context_is_refused(tiny):
+def test_a_prompt_beyond_the_context_is_refused(tiny):
     with pytest.raises(ModelError, match="the model holds 128"):
         CausalLosses(tiny, make_prompt(tiny, "a b " * 60 + "{}"))
 

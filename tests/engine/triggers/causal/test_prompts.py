@@ -15,7 +15,7 @@ from tests.engine.triggers.causal.conftest import make_prompt
 
 @pytest.mark.parametrize("text", ["{}", "the cat{} sat", "the {}", "{}sat", "a\n{}\nb"])
 @pytest.mark.parametrize("form", ["chat", "plain"])
-def test_what_survives_is_what_a_tokenizer_of_the_hub_makes(tiny, text, form):
+def test_survivors_are_the_tokens_of_a_tokenizer_of_the_hub(tiny, text, form):
     from tests.engine.triggers.causal.conftest import CHAT
 
     prompt = Prompt(make_frame(Template(text, form), CHAT), tiny.tokenizer, " log", 3)
@@ -59,7 +59,7 @@ def test_allowed_tokens_are_printable_and_not_special(tiny):
     assert 100 < len(allowed) < tiny.tokenizer.size
 
 
-def test_the_target_ends_where_it_is_asked_to(tiny):
+def test_the_target_ends_as_the_setting_says(tiny):
     prompt = make_prompt(tiny, target=" the log")
     assert prompt.target == (*tiny.tokenizer.encode(" the log"), tiny.end_of_text)
     going_on = Prompt(prompt.frame, tiny.tokenizer, " the log", 3, ends=False)

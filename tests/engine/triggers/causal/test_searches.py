@@ -51,7 +51,7 @@ def test_a_seed_gives_the_same_search_again(tiny, search):
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("hit_type", ["o-greedy", "io-sample-min-k2", "o-sample-avg-k1"])
-def test_what_is_reported_is_what_the_model_says(model, search, hit_type):
+def test_reported_numbers_are_those_of_the_model(model, search, hit_type):
     trial = searched(search, make_trial(model, hit_type, evaluations=120, epsilon=0.01))
     assert trial.prompt.survives(trial.best)
     costs = trial.losses.plainly(trial.best)

@@ -28,14 +28,14 @@ def test_a_plain_frame_is_the_text_itself():
     assert frame.around(" x ") == "say  x  now"
 
 
-def test_a_chat_frame_is_what_the_format_makes_of_the_message():
+def test_a_chat_frame_is_the_formatted_message():
     frame = make_frame(Template("say {} now"), CHAT)
     assert frame.around("this") == "<|endoftext|>user say this now<|endoftext|>assistant "
     assert frame.around("this") == CHAT.prompt("say this now")
     assert frame.is_kept(" this ")
 
 
-def test_a_format_that_trims_messages_is_found_out():
+def test_a_format_that_trims_messages_is_detected():
     trimming = ChatFormat("{{ messages[0]['content'] | trim }}!")
     assert not make_frame(Template("{}"), trimming).is_kept(" this")
     assert make_frame(Template("{}"), trimming).is_kept("this")
@@ -62,7 +62,7 @@ def test_without_a_chat_format_there_is_no_chat():
         make_frame(Template("{}"))
 
 
-def test_formats_are_found_where_models_have_them(tmp_path):
+def test_formats_are_read_from_the_files_of_models(tmp_path):
     assert chat_format(tmp_path) is None
     path = tmp_path / "tokenizer_config.json"
     path.write_text(json.dumps({"chat_template": "A", "bos_token": {"content": "<s>"}, "eos_token": None}))

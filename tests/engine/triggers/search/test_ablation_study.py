@@ -14,7 +14,7 @@ from engine.studies.catalogue import presets, study_class
 from engine.studies.rows import done_units, rows_of
 from engine.studies.study import Study, StudyContext, StudyRun, Unit
 from engine.triggers.model.model_list import model_folder
-from engine.triggers.search.ablation_findings import ablation_verdict, effort_cells, loss_curves, mean_curve
+from engine.triggers.search.ablation_findings import mean_curve
 from engine.triggers.search.ablation_study import AblationStudy
 
 HIT_TYPES = ("o-sample-avg-k2", "io-sample-avg-k2")
@@ -76,13 +76,13 @@ def test_rows_say_everything(study, rows):
 
 @pytest.mark.parametrize("restarts", [1, 2])
 def test_fewer_restarts_are_the_first_of_more(study, rows, restarts):
-    """What is told of r restarts is what a search with r restarts comes to."""
+    """The cell of r restarts is the result of a search with r restarts."""
     for hit_type in HIT_TYPES:
         for shortlist in (2, 6):
-            asked = study.search_for(hit_type, shortlist)
-            fewer = Study.from_json({**asked.to_json(), "search": {**asked.search.to_json(), "restarts": restarts}})
+            search = study.search_for(hit_type, shortlist)
+            fewer = Study.from_json({**search.to_json(), "search": {**search.search.to_json(), "restarts": restarts}})
             triggers = rows_of(list(StudyRun(fewer, context())), "trigger")
-            for cell in effort_cells(rows):
+            for cell in AblationStudy().findings(rows).cells:
                 key = (cell.hit_type, cell.shortlist, cell.restarts)
                 if key == (hit_type, shortlist, restarts):
                     own = [row for row in triggers if row["list"] == cell.target_list]
@@ -94,11 +94,14 @@ def test_fewer_restarts_are_the_first_of_more(study, rows, restarts):
 
 
 def made(place, shortlist, objectives, is_hit, sweeps, seconds=4.0, **more):
-    told = {"list": "mal", "place": place, "hit_type": "o-greedy", "shortlist": shortlist}
     return {
         "unit": f"mal {place}, o-greedy, G {shortlist}",
         "row": "search",
-        **told,
+        "list": "mal",
+        "place": place,
+        "target": ["word"],
+        "hit_type": "o-greedy",
+        "shortlist": shortlist,
         "objectives": objectives,
         "is_hit": is_hit,
         "sweeps": sweeps,
@@ -115,13 +118,13 @@ def test_the_least_objective_counts_and_costs_are_shared_by_sweeps():
         made(1, 5, [2.0, 1.0, 1.5], [True, False, True], [1, 2, 1]),
         made(2, 5, [3.0, 3.0, 0.1], [False, False, True], [3, 1, 4]),
     ]
-    cells = effort_cells(rows)
+    cells = AblationStudy().findings(rows).cells
     assert [(cell.restarts, cell.hits, cell.hits_of_any) for cell in cells] == [(1, 1, 1), (2, 0, 1), (3, 1, 2)]
     assert [cell.candidates for cell in cells] == [(100 + 300) / 2, (300 + 400) / 2, (400 + 800) / 2]
     assert [cell.seconds for cell in cells] == pytest.approx([(1.0 + 1.5) / 2, (3.0 + 2.0) / 2, 4.0])
     assert mean_curve([[4.0, 2.0, 1.0], [2.0]]) == (3.0, 2.0, 1.5)
     assert mean_curve([[4.0, 2.0, 1.0], [2.0]], 4) == (3.0, 2.0, 1.5, 1.5)
-    (curve,) = loss_curves(rows)
+    (curve,) = AblationStudy().findings(rows).curves
     assert (curve.target_list, curve.shortlist, curve.targets, curve.values) == ("mal", 5, 2, (3.0, 1.0))
 
 
@@ -131,9 +134,10 @@ def test_only_targets_with_every_shortlist_are_compared():
         made(1, 9, [2.0], [True], [1]),
         made(2, 5, [2.0], [False], [1]),
     ]
-    assert [(cell.shortlist, cell.targets, cell.hits) for cell in effort_cells(rows)] == [(5, 1, 1), (9, 1, 1)]
-    assert effort_cells(rows[:1] + rows[2:]) != ()
-    assert ablation_verdict([]) == ()
+    cells = AblationStudy().findings(rows).cells
+    assert [(cell.shortlist, cell.targets, cell.hits) for cell in cells] == [(5, 1, 1), (9, 1, 1)]
+    assert AblationStudy().findings(rows[:1] + rows[2:]).cells != ()
+    assert AblationStudy().verdict([]) == ()
 
 
 def test_the_verdict_names_the_least_that_does():
@@ -141,28 +145,27 @@ def test_the_verdict_names_the_least_that_does():
         *(made(place, 5, [2.0, 1.0], [False, place < 8], [1, 1], 2.0) for place in range(10)),
         *(made(place, 9, [1.0, 2.0], [place < 8, False], [1, 3], 12.0) for place in range(10)),
     ]
-    sentences = ablation_verdict(rows)
-    assert sentences[0].startswith("Of 10 targets of the list 'mal', 5 words at a place and 1 restart found a hit")
-    assert "for 0, 0 % (" in sentences[0]
-    assert "9 words at a place and 2 restarts, for 8, 80 %" in sentences[0]
-    assert "5 words at a place and 2 restarts did so in the least time: 2 s a target" in sentences[1]
+    sentences = AblationStudy().verdict(rows)
+    assert sentences[0].startswith("Of 10 targets of the list 'mal', 5 words at a place and 1 restart reached 0, 0 % (")
+    assert "by o-greedy; 9 words at a place and 2 restarts, 8, 80 %" in sentences[0]
+    assert "the fastest of these is 5 words at a place and 2 restarts: 2 s a target, against 12 s" in sentences[1]
     # Of 8 targets that differ all speak for the best, out of three comparisons: p = 2 / 2^8, times 3.
-    assert sentences[2].startswith("Target by target, 8 were reached by the best of these only, and 0 by the least")
+    assert sentences[2].startswith("Reached by this setting only: 8 targets; by the least effort only: 0.")
     assert "hardly chance" in sentences[2]
     assert sentences[2].endswith("corrected for 3 comparisons: p = 0.023).")
-    none = ablation_verdict([made(1, 5, [1.0, 2.0], [False, False], [1, 1])])
+    none = AblationStudy().verdict([made(1, 5, [1.0, 2.0], [False, False], [1, 1])])
     assert any("No setting reached any" in sentence for sentence in none)
-    same = ablation_verdict([made(1, 5, [1.0, 2.0], [True, False], [1, 1])])
-    assert same[1].startswith("No setting reached more than the least of them did, in 2 s a target")
-    few = ablation_verdict([made(1, 5, [2.0, 1.0], [False, True], [1, 1])])
-    assert few[-1].startswith("Target by target, 1 was reached by the best of these only")
-    assert "chance may account for that" in few[-1]
-    (one,) = ablation_verdict([made(1, 1, [1.0], [True], [1])])
-    assert one.startswith("Of 1 target of the list 'mal', 1 word at a place and 1 restart found")
+    same = AblationStudy().verdict([made(1, 5, [1.0, 2.0], [True, False], [1, 1])])
+    assert same[1].startswith("No setting reached more than the least effort did: 2 s a target, against 4 s")
+    few = AblationStudy().verdict([made(1, 5, [2.0, 1.0], [False, True], [1, 1])])
+    assert few[-1].startswith("Reached by this setting only: 1 target; by the least effort only: 0.")
+    assert "possibly chance" in few[-1]
+    (one,) = AblationStudy().verdict([made(1, 1, [1.0], [True], [1])])
+    assert one.startswith("Of 1 target of the list 'mal', 1 word at a place and 1 restart reached 1, 100 %")
 
 
 @pytest.mark.parametrize("looks", [0, 30])
-def test_what_was_cut_short_ends_as_if_it_had_not_been(study, rows, looks):
+def test_a_resumed_study_has_the_rows_of_an_undisturbed_one(study, rows, looks):
     left = iter([False] * looks)
     first = StudyRun(study, context(lambda: next(left, True)))
     again = list(first)

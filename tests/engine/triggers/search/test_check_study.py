@@ -1,4 +1,4 @@
-"""Triggers checked by their words: the same scores as a search told, others for other words, and what is refused."""
+"""Triggers checked by their words: the scores of the search, other scores for other words, and bad settings."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def pair(input, target, log_probs=()):
     return CheckedPair(tuple(input.split()), tuple(target.split()), log_probs)
 
 
-def test_what_a_search_told_is_verified():
+def test_the_triggers_of_a_search_are_verified():
     search = SearchSettings(shortlist=4, sweeps=1, restarts=2)
-    asked = TriggerStudy(model="toy", lists=("normal", "random"), count=2, normal="greedy", search=search)
-    told = rows_of(list(StudyRun(asked, CONTEXT)), "trigger")
+    search_study = TriggerStudy(model="toy", lists=("normal", "random"), count=2, normal="greedy", search=search)
+    triggers = rows_of(list(StudyRun(search_study, CONTEXT)), "trigger")
     stored = [
-        CheckedPair(tuple(row["input_tokens"]), tuple(row["target"]), tuple(row["token_log_probs"])) for row in told
+        CheckedPair(tuple(row["input_tokens"]), tuple(row["target"]), tuple(row["token_log_probs"])) for row in triggers
     ]
-    found, verdict = scores(*stored, fingerprint=told[0]["fingerprint"])
-    for row, again in zip(told, found, strict=True):
+    found, verdict = scores(*stored, fingerprint=triggers[0]["fingerprint"])
+    for row, again in zip(triggers, found, strict=True):
         same = ("input_ids", "target_ids", "hits", "reply", "reply_ends", "thresholds", "fingerprint")
         assert [again[name] for name in same] == [row[name] for name in same]
         assert again["token_log_probs"] == pytest.approx(row["token_log_probs"], abs=1e-5)
         assert again["difference"] < 1e-5
         assert again["attention"] == row["attention"]
-    assert verdict[0].startswith(f"Verified: scored anew in float32, {len(told)} of {len(told)}")
+    assert verdict[0].startswith(f"Verified: scored anew in float32, {len(triggers)} of {len(triggers)}")
 
 
 def test_scores_are_those_of_the_models(dialogue_model):
@@ -73,7 +73,7 @@ def test_scores_are_those_of_the_models(dialogue_model):
     assert (row["unknown"], row["left_out"], row["difference"], verdict) == ([], 0, None, ())
 
 
-def test_attention_is_what_the_model_weighs(dialogue_model):
+def test_attention_has_the_weights_of_the_model(dialogue_model):
     """Recomputed from its definition: the softmax over h_i . W q, where q is the decoder's state before."""
     (row,), _ = scores(pair("word1 word9", "word2 word3"))
     seq2seq = dialogue_model.seq2seq
@@ -97,7 +97,7 @@ def test_a_model_without_attention_says_so(dialogue_model):
     assert row["attention"] is None
 
 
-def test_numbers_that_are_not_so_are_told():
+def test_wrong_numbers_are_not_verified():
     (row,), verdict = scores(pair("word1", "word2", (-0.5, -0.25)))
     assert row["difference"] == max(
         abs(one - other) for one, other in zip(row["token_log_probs"], (-0.5, -0.25), strict=True)
@@ -105,7 +105,7 @@ def test_numbers_that_are_not_so_are_told():
     assert verdict[0].startswith("Not verified")
 
 
-def test_words_that_are_read_otherwise_are_named():
+def test_words_that_are_read_otherwise_are_listed():
     (row,), verdict = scores(pair("zeppelin word1 nobody word2 <unk> word3 word4", "word2"), fingerprint="another")
     assert row["left_out"] == 2
     assert row["unknown"] == ["nobody"]
@@ -132,7 +132,7 @@ def test_words_that_are_read_otherwise_are_named():
         ((pair("word1", "word1"),), {"hit_type": "o-sample-min-k0"}, "hit type"),
     ],
 )
-def test_what_has_no_meaning_is_refused(pairs, more, said):
+def test_bad_settings_are_refused(pairs, more, said):
     with pytest.raises(RelensError, match=said):
         TriggerCheckStudy("toy", pairs, **more).units()
 

@@ -42,10 +42,10 @@ def test_both_find_the_same_best_word(seq2seq, name, seed):
         slopes = plain.problem(targets).first_order(sources[:, :-1])
         words = shortlist(slopes.estimated_gain(place), sources[:, place], 14)
         expected = plain.best(sources, targets, values, place, words)
-        found = fast.best(sources, targets, values, place, words)
-        assert found.words.tolist() == expected.words.tolist()
-        assert found.values.tolist() == pytest.approx(expected.values.tolist(), abs=1e-5)
-        spared += int(expected.full.sum() - found.full.sum())
+        best = fast.best(sources, targets, values, place, words)
+        assert best.words.tolist() == expected.words.tolist()
+        assert best.values.tolist() == pytest.approx(expected.values.tolist(), abs=1e-5)
+        spared += int(expected.full.sum() - best.full.sum())
         sources[:, place], values = expected.words, expected.values  # as a search goes on
     assert spared > 0
 
@@ -75,7 +75,7 @@ def test_the_best_word_is_the_best_of_all_tried_one_by_one(name):
 
 
 @pytest.mark.parametrize("scorer_class", [PlainScorer, FastScorer])
-def test_what_is_no_better_changes_nothing(scorer_class, seq2seq, sentence_model):
+def test_no_better_word_changes_nothing(scorer_class, seq2seq, sentence_model):
     scorer = scorer_class(seq2seq, sentence_model, Objective(HitType("io"), Thresholds(-3.0, -3.3)))
     sources, targets = drawn(3, 2, 0)
     values = scorer.values(sources, targets)
@@ -102,13 +102,13 @@ def test_parts_do_not_change_the_answer(seq2seq, sentence_model, monkeypatch):
     monkeypatch.setattr("engine.triggers.search.fast_scorer.MOST_LOGITS", 3 * SIZE * LENGTH)
     monkeypatch.setattr("engine.triggers.search.fast_scorer.MOST_WORDS", 7)
     for scorer in (whole, FastScorer(seq2seq, sentence_model, objective, exact=4)):
-        found = scorer.best(sources, targets, values, 3, words)
-        assert found.words.tolist() == expected.words.tolist()
-        assert found.values.tolist() == pytest.approx(expected.values.tolist(), abs=1e-5)
+        best = scorer.best(sources, targets, values, 3, words)
+        assert best.words.tolist() == expected.words.tolist()
+        assert best.values.tolist() == pytest.approx(expected.values.tolist(), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["o-greedy", "io-sample-avg-k1"])
-def test_what_is_kept_between_questions_does_not_change_the_answers(seq2seq, sentence_model, name):
+def test_kept_states_do_not_change_the_answers(seq2seq, sentence_model, name):
     """Rows that change, go, come back, stand elsewhere or have another target, between one question and the next."""
     objective = Objective(HitType.called(name), Thresholds(-3.5, -3.35), 0.01)
     fast = FastScorer(seq2seq, sentence_model, objective, exact=4)
@@ -118,30 +118,30 @@ def test_what_is_kept_between_questions_does_not_change_the_answers(seq2seq, sen
             sources[rows[0], seed % LENGTH] = 6 + seed
             targets[rows[-1], 2] = 7 + seed
         words = torch.arange(5, 20).repeat(len(rows), 1)
-        asked = sources[rows], targets[rows]
-        values = fast.values(*asked)
-        found = fast.best(*asked, values, seed, words)
-        expected = FastScorer(seq2seq, sentence_model, objective, exact=4).best(*asked, values, seed, words)
-        plain = PlainScorer(seq2seq, sentence_model, objective).best(*asked, values, seed, words)
-        assert found.words.tolist() == expected.words.tolist() == plain.words.tolist()
-        assert found.full.tolist() == expected.full.tolist()
-        assert found.values.tolist() == pytest.approx(plain.values.tolist(), abs=1e-5)
+        inputs = sources[rows], targets[rows]
+        values = fast.values(*inputs)
+        best = fast.best(*inputs, values, seed, words)
+        expected = FastScorer(seq2seq, sentence_model, objective, exact=4).best(*inputs, values, seed, words)
+        plain = PlainScorer(seq2seq, sentence_model, objective).best(*inputs, values, seed, words)
+        assert best.words.tolist() == expected.words.tolist() == plain.words.tolist()
+        assert best.full.tolist() == expected.full.tolist()
+        assert best.values.tolist() == pytest.approx(plain.values.tolist(), abs=1e-5)
 
 
 @pytest.mark.parametrize("close", [0.0, 0.5])
 @pytest.mark.parametrize("name", ["o-sample-min-k1", "io-sample-avg-k1"])
-def test_what_is_too_close_to_tell_is_told_by_a_plain_evaluation(seq2seq, sentence_model, name, close, monkeypatch):
+def test_close_words_are_evaluated_plainly(seq2seq, sentence_model, name, close, monkeypatch):
     monkeypatch.setattr("engine.triggers.search.fast_scorer.CLOSE", close)
     objective = Objective(HitType.called(name), Thresholds(-3.5, -3.35))
     fast, plain = (scorer(seq2seq, sentence_model, objective) for scorer in (FastScorer, PlainScorer))
     looked = []
-    monkeypatch.setattr(fast, "values", lambda *asked: looked.append(len(asked[0])) or plain.values(*asked))
+    monkeypatch.setattr(fast, "values", lambda *inputs: looked.append(len(inputs[0])) or plain.values(*inputs))
     sources, targets = drawn(6, 2, 4)
     values = plain.values(sources, targets)
     words = torch.arange(5, 25).repeat(6, 1)
-    found, expected = (scorer.best(sources, targets, values, 2, words) for scorer in (fast, plain))
-    assert found.words.tolist() == expected.words.tolist()
-    assert found.values.tolist() == pytest.approx(expected.values.tolist(), abs=1e-5)
+    best, expected = (scorer.best(sources, targets, values, 2, words) for scorer in (fast, plain))
+    assert best.words.tolist() == expected.words.tolist()
+    assert best.values.tolist() == pytest.approx(expected.values.tolist(), abs=1e-5)
     assert bool(looked) == (close > 0.0)
     if looked:  # a few words a row, not all of them
         assert 2 <= sum(looked) < words.numel()

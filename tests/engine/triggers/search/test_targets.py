@@ -42,7 +42,7 @@ def test_every_prototype_has_every_form():
     assert {"shut up", "well shut up", "oh shut up", "i think shut up", "shut up ."} <= said
 
 
-def test_unknown_words_are_told_and_dropped(vocabulary):
+def test_targets_with_unknown_words_are_dropped(vocabulary):
     found = target_list("own", vocabulary, [("word1", "odd", "word2", "odd", "<s>"), ("word1",), ("word1",), ()])
     assert found.targets == (("word1",),)
     assert [dropped.unknown for dropped in found.dropped] == [("odd", "<s>"), ()]
@@ -79,7 +79,7 @@ def test_random_targets_are_of_frequent_words(monkeypatch):
         random_targets(vocabulary, 0)
 
 
-def test_greedy_targets_are_what_is_said(dialogue_model):
+def test_greedy_targets_are_greedy_replies(dialogue_model):
     found = normal_targets(dialogue_model, 10, "greedy")
     assert found.targets
     sources = dialogue_model.texts.test_sources.long()

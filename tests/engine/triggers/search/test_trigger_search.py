@@ -32,7 +32,7 @@ from engine.triggers.search.gibbs import try_place
 from engine.triggers.search.scorer import PlainScorer
 from engine.triggers.search.search_settings import METHODS, SearchSettings
 from engine.triggers.search.searches import begin
-from engine.triggers.search.trigger_search import Found, Sweep, trigger_search
+from engine.triggers.search.trigger_search import SearchResult, Sweep, trigger_search
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
 from tests.engine.triggers.oracle import evaluate
 
@@ -54,14 +54,14 @@ def with_context(model: DialogueModel, context: str, seed: int) -> DialogueModel
 def searched(model, objective, settings, targets=TARGETS, scorer=None):
     """What was found, by target, and the sweeps."""
     events = [event for event in trigger_search(model, targets, objective, settings, scorer) if event is not None]
-    found = {event.target: event for event in events if isinstance(event, Found)}
+    found = {event.target: event for event in events if isinstance(event, SearchResult)}
     return found, [event for event in events if isinstance(event, Sweep)]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("context", ["last", "general", "mlp-query"])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_fast_search_finds_what_the_plain_one_finds(dialogue_model, name, context, seed):
+def test_the_fast_search_has_the_results_of_the_plain_one(dialogue_model, name, context, seed):
     model = with_context(dialogue_model, context, seed + 3)
     objective = objective_of(model, name)
     settings = SearchSettings(shortlist=8, sweeps=2, restarts=2, seed=seed)
@@ -197,7 +197,7 @@ def test_places_that_were_tried_in_vain_are_not_tried_again(dialogue_model, name
     assert spared > 0
 
 
-def test_what_follows_from_weights_is_made_once_and_goes_with_the_model(dialogue_model, monkeypatch):
+def test_tables_of_weights_are_made_once_and_go_with_the_model(dialogue_model, monkeypatch):
     made = []
     tables = trigger_search_module.ScorerTables
     monkeypatch.setattr(trigger_search_module, "ScorerTables", lambda *models: made.append(1) or tables(*models))
@@ -234,7 +234,7 @@ def test_many_targets_are_taken_in_parts(dialogue_model, monkeypatch):
 
 
 @pytest.mark.parametrize("ids", [[], [END], [7, 8], [7, PAD, END], [SIZE, END], [END, 7, END], [7] * 30 + [END]])
-def test_what_is_no_target_is_refused(dialogue_model, ids):
+def test_bad_targets_are_refused(dialogue_model, ids):
     with pytest.raises(QueryError):
         list(trigger_search(dialogue_model, [ids], objective_of(dialogue_model, "o-greedy"), FEW))
 

@@ -20,8 +20,8 @@ from engine.studies.study import Study, StudyContext, StudyRun, Unit
 from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.search.trigger_findings import hit_table
 from engine.triggers.search.trigger_study import TriggerStudy
+from tests.engine.triggers.made_rows import trigger_row
 from tests.engine.triggers.oracle import evaluate
 
 SEARCH = SearchSettings(shortlist=6, sweeps=2, restarts=2, seed=3)
@@ -83,7 +83,7 @@ def test_rows_say_everything(study, dialogue_model):
         assert row["objective"] == min(row["objectives"]) == row["objectives"][row["restart"]]
         assert row["inputs"][row["restart"]] == row["input_tokens"]
         assert row["fingerprint"] == dialogue_model.fingerprint
-        # What is told of the trigger is so when it is asked anew.
+        # A plain evaluation has the same scores.
         vocabulary = dialogue_model.vocabulary
         ids = [*vocabulary.ids(row["target"]), 0]
         assert row["target_ids"] == ids
@@ -107,7 +107,7 @@ def test_rows_say_everything(study, dialogue_model):
 
 def test_the_verdict_counts_the_rows(study):
     rows = list(StudyRun(study, context()))
-    cells = {(cell.target_list, cell.hit_type): cell for cell in hit_table(rows)}
+    cells = {(cell.target_list, cell.hit_type): cell for cell in study.findings(rows).cells}
     for (name, hit_type), cell in cells.items():
         of_list = [row for row in rows_of(rows, "trigger") if row["list"] == name]
         assert cell.targets == len(of_list) == 2
@@ -116,25 +116,19 @@ def test_the_verdict_counts_the_rows(study):
         assert cell.share == proportion(cell.hits, cell.targets)
     sentences = study.verdict(rows)
     own = cells["own", "io-sample-avg-k2"]
-    assert f"found for {own.hits} by io-sample-avg-k2: {100 * own.share.value:.0f} %" in sentences[0]
+    assert sentences[0].startswith(f"For {own.hits} of 2 targets of your own (list 'own') an input reaches io-sample-a")
+    assert f"io-sample-avg-k2: {100 * own.share.value:.0f} % (" in sentences[0]
     assert any(
         sentence.startswith("Left out of the list 'own'") and sentence.endswith(": 1.") for sentence in sentences
     )
-    assert "nobody has seen the reply" in sentences[-1]
+    assert "No reply was sampled" in sentences[-1]
     assert study.verdict(rows[:3]) == ()
 
 
 def test_the_verdict_weighs_the_lists():
     def row(name, place, hit, seen=""):
-        hits = {"o-greedy": hit, "o-sample-min-k1": hit, "o-sample-avg-k1": hit}
-        told = {
-            "list": name,
-            "place": place,
-            "hits": hits,
-            "seen": seen,
-            "restarts_that_hit": {key: [] for key in hits},
-        }
-        return {"unit": f"{name} {place}", "row": "trigger", **told}
+        hits = dict.fromkeys(("o-greedy", "o-sample-min-k1", "o-sample-avg-k1"), hit)
+        return trigger_row(name, place, hits, seen=seen)
 
     study = TriggerStudy(hit_type="o-greedy")
     poor = study.verdict([row("normal", place, place == 0) for place in range(4)] + [row("random", 0, True)])
@@ -145,14 +139,14 @@ def test_the_verdict_weighs_the_lists():
         [*(row("normal", place, True) for place in range(4)), row("random", 0, False), row("mal", 0, True)]
     )
     assert not any("may well" in sentence or "prove little" in sentence for sentence in good)
-    assert any("1 of 1 stands nowhere" in sentence for sentence in good)
+    assert any("1 of 1 reached targets of the list 'mal' stands nowhere" in sentence for sentence in good)
     lucky = study.verdict([row("normal", 0, True), row("random", 0, True, seen="reply")])
     assert not any("prove little" in sentence for sentence in lucky)
     assert any("by chance" in sentence for sentence in lucky)
 
 
 @pytest.mark.parametrize("looks", [0, 3, 12, 40, 75])
-def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
+def test_a_resumed_study_has_the_rows_of_an_undisturbed_one(study, looks):
     whole = list(StudyRun(study, context()))
     left = iter([False] * looks)
     first = StudyRun(study, context(lambda: next(left, True)))
@@ -167,17 +161,17 @@ def test_a_file_and_our_own_list(study, tmp_path):
     (tmp_path / "targets.txt").write_text("word1\nword2 word3\nnobody\nword4\nword5\n")
     study = TriggerStudy(model="toy", lists=(), count=3, file=str(tmp_path / "targets.txt"), search=SEARCH)
     rows = list(StudyRun(study, context()))
-    (told,) = rows_of(rows, "list")
-    assert (told["targets"], len(told["dropped"])) == (3, 1)
+    (listed,) = rows_of(rows, "list")
+    assert (listed["targets"], len(listed["dropped"])) == (3, 1)
     assert [row["place"] for row in rows_of(rows, "trigger")] == [1, 2, 3]
     (tmp_path / "elsewhere.txt").write_text("word1")
     with pytest.raises(RelensError, match="upload"):
         check_files(TriggerStudy(file=str(tmp_path / "elsewhere.txt")))
-    # None of our own targets has only the words of this model; beside another list that is told, by itself it is wrong.
+    # None of our own targets has only the words of this model; with another list that is a row, alone it is an error.
     rows = list(StudyRun(TriggerStudy(model="toy", lists=("mal", "random"), count=1, search=SEARCH), context()))
-    told = next(row for row in rows_of(rows, "list") if row["list"] == "mal")
-    assert told["targets"] == 0
-    assert len(told["dropped"]) > 500
+    listed = next(row for row in rows_of(rows, "list") if row["list"] == "mal")
+    assert listed["targets"] == 0
+    assert len(listed["dropped"]) > 500
     assert [row["list"] for row in rows_of(rows, "trigger")] == ["random"]
     with pytest.raises(QueryError, match=r"^None of the [\d,]+ targets can be searched for; for instance, the target "):
         list(StudyRun(TriggerStudy(model="toy", lists=("mal",), count=1, search=SEARCH), context()))
@@ -194,7 +188,7 @@ def test_a_file_and_our_own_list(study, tmp_path):
         (("<eou>", "Zebra"), "None of the 2 targets can be searched for; for instance, the target '<eou>' has words"),
     ],
 )
-def test_targets_that_nobody_can_say_are_a_sentence(study, capsys, targets, sentence):
+def test_targets_with_unknown_or_too_many_words_are_a_sentence(study, capsys, targets, sentence):
     command = [
         "study",
         "triggers",
@@ -206,9 +200,9 @@ def test_targets_that_nobody_can_say_are_a_sentence(study, capsys, targets, sent
         f"targets={json.dumps(targets)}",
     ]
     assert main(command) == 2
-    told = capsys.readouterr()
-    assert sentence in told.err.splitlines()[-1]
-    assert "Traceback" not in told.err
+    listed = capsys.readouterr()
+    assert sentence in listed.err.splitlines()[-1]
+    assert "Traceback" not in listed.err
     # What is typed twice is searched for once, whatever its capitals.
     rows = list(StudyRun(dataclasses.replace(study, lists=(), targets=("word3", "Word3", "word3 ")), context()))
     assert [row["targets"] for row in rows_of(rows, "list")] == [1]
