@@ -40,6 +40,7 @@ _FINDINGS = {
     "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
     "memorization": "engine.studies.memorization_findings:memorization_findings",
+    "relaxation": "engine.triggers.relaxation.findings:relaxation_findings",
     "replay": "engine.studies.replay_findings:replay_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
 }
@@ -48,7 +49,6 @@ _FINDINGS = {
 #: rows and the study.
 _VERDICT = {
     "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
-    "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }
 

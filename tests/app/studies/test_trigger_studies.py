@@ -14,7 +14,8 @@ from app.studies.dialogue_charts import one_in, running_mean
 from app.study_views import study_views
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
-from engine.studies.rows import current_rows, rows_of
+from engine.studies.catalogue import RowFindings
+from engine.studies.rows import rows_of
 from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.brute_force import study as brute_force_study
 from engine.triggers.brute_force.study import BruteForceStudy
@@ -129,10 +130,10 @@ FIGURES = {
     "training": ["Perplexity", "Training loss"],
     "brute_force": ["Targets reached", "Training loss"],
     "relaxation": [
-        "Hits by numbers and by words",
+        "Hits of relaxed inputs and of words",
         "Cost by step",
         "Shares of words",
-        "Distance moved by the nearest words",
+        "Distance to the nearest words",
     ],
     "causal": ["Objective by evaluations", "Token by token"],
     "ablation": [
@@ -160,24 +161,30 @@ def found(asked, tiny_model_folder):
     return name, study, list(StudyRun(study, StudyContext(typing.cast("typing.Any", model))))
 
 
+def given(study: Study, rows):
+    """What a view takes of these rows."""
+    findings = study.findings(rows)
+    return findings.rows if isinstance(findings, RowFindings) else findings
+
+
 def test_nothing_found_shows_nothing(asked):
     _, study = asked
     view = study_views()[study.kind]
-    assert view.figures([], study) == []
-    assert view.tables([], study) == []
+    assert view.figures(given(study, []), study) == []
+    assert view.tables(given(study, []), study) == []
 
 
 def test_what_is_found_is_shown_at_every_moment(found):
     name, study, rows = found
     view = study_views()[study.kind]
     for length in range(0, len(rows), max(1, len(rows) // 12)):
-        part = current_rows(rows[:length])
+        part = given(study, rows[:length])
         view.figures(part, study)
         view.tables(part, study)
-    figures = view.figures(rows, study)
+    figures = view.figures(given(study, rows), study)
     assert [figure.title for figure in figures] == FIGURES[name]
     assert all(figure.sentence and figure.chart.alt for figure in figures)
-    for table in view.tables(rows, study):
+    for table in view.tables(given(study, rows), study):
         assert len(table.frame)
         assert set(table.help) <= set(table.frame.columns)
     assert study.verdict(rows)
