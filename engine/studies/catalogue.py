@@ -37,6 +37,7 @@ _FINDINGS = {
     "bias": "engine.studies.bias_findings:bias_findings",
     "cloze": "engine.studies.cloze_findings:cloze_findings",
     "decoder": "engine.studies.decoder_view:decoder_findings",
+    "dialogue-model": "engine.triggers.model.training_findings:training_findings",
     "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
     "memorization": "engine.studies.memorization_findings:memorization_findings",

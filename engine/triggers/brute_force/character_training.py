@@ -33,7 +33,8 @@ from engine.triggers.model.characters import (
 from engine.triggers.model.corpus import read_dialogues
 from engine.triggers.model.default_corpus import default_corpus
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.training import Trainer, TrainingProgress, mean_negative_log_likelihood, reply_loss
+from engine.triggers.model.training import Trainer, mean_negative_log_likelihood, reply_loss
+from engine.triggers.model.training_rows import TrainingProgress
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, WordVocabulary
 from engine.triggers.text_files import opened
 

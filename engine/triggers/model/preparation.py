@@ -1,7 +1,9 @@
-"""From a study's settings to what training needs: the corpus, its vocabulary, and its pairs as ids.
+"""The input of training, made from a study's settings: the corpus, its vocabulary, and its pairs as ids.
 
-Every epoch of a study is a unit of its own, which may begin in a new process. So what they share is made from the
-settings alone, and kept for the next unit of the same process: reading a corpus takes seconds, an epoch minutes.
+    DialogueModelStudy(corpus="talks.txt", vocabulary=8_000)  ->  80,000 pairs of ids, 4,200 held-out ones
+
+Each epoch of a study is a unit, which may begin in a new process. So this is made from the settings alone, and kept for
+the next unit of the same process: reading a corpus takes seconds, an epoch minutes.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preparation:
-    """What the units of a study have in common."""
+    """The input of all units of a study."""
 
     corpus: Corpus
     vocabulary: WordVocabulary
@@ -43,13 +45,13 @@ class Preparation:
 
     @property
     def unknown_share(self) -> float:
-        """The share of <unk> among the words of the replies to test with."""
+        """The share of <unk> among the words of the held-out replies."""
         ids = [number for row in self.test.targets for number in row[1:]]
         return ids.count(UNKNOWN) / len(ids)
 
 
 def prepare(study: DialogueModelStudy) -> Preparation:
-    """What the study trains with. Raises what is wrong with the corpus as `QueryError`, `LimitError`, `ModelError`."""
+    """The input of training. Raises what is wrong with the corpus as `QueryError`, `LimitError`, `ModelError`."""
     # The name of the result decides nothing, and a file that was written anew is another corpus.
     path = Path(study.corpus)
     changed = (path.stat().st_mtime_ns, path.stat().st_size) if study.corpus and path.is_file() else ()
@@ -88,7 +90,7 @@ def new_seq2seq(preparation: Preparation, seed: int) -> Seq2Seq:
 
 
 def new_sentence_model(preparation: Preparation, seed: int) -> SentenceModel:
-    """An untrained model of sentences, the same for the same seed."""
+    """An untrained sentence model, the same for the same seed."""
     with torch.random.fork_rng([]):
         torch.manual_seed(seed + 1)
         return SentenceModel(preparation.configuration.sentence_model)

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.studies import ablation_charts
-from app.studies.dialogue_charts import one_in, running_mean
+from app.studies.dialogue_charts import running_mean
 from app.study_views import study_views
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
@@ -263,12 +263,12 @@ def test_a_model_that_is_there_will_be_replaced(training, dialogue_model):
     assert any("will be replaced" in caption.value for caption in form(training).caption)
 
 
-def test_thresholds_are_told_in_words(training):
+def test_thresholds_have_a_probability_too(training):
     rows = list(StudyRun(training, StudyContext(typing.cast("typing.Any", None))))
     (row,) = rows_of(rows, "model")
-    thresholds = next(table.frame for table in study_views()[training.kind].tables(rows, training))
+    thresholds = next(table.frame for table in study_views()[training.kind].tables(training.findings(rows), training))
     assert thresholds["Nats a word"].tolist() == pytest.approx([row["threshold_out"], row["threshold_in"]], abs=1e-3)
-    assert thresholds["That is"][0].startswith(f"1 in {row['perplexity']:,.0f}")
+    assert thresholds["Probability"][0] == f"1 in {row['perplexity']:,.0f}"
 
 
 def test_words_of_a_target_in_a_prompt_are_masked():
@@ -349,9 +349,8 @@ def test_targets_of_a_check_are_masked(check):
     assert mask("nincompoop") == "n·········"
 
 
-def test_means_and_chances():
+def test_running_means():
     assert running_mean([4.0, 2.0, 0.0, 2.0], 3) == [4.0, 3.0, 2.0, 4 / 3]
-    assert one_in(-0.6931) == "1 in 2"
 
 
 def test_brute_force_tells_what_a_search_finds_of_what_is_known(brute_force):
