@@ -35,6 +35,7 @@ _HOME = {
 #: Where what a study's rows say is found: a function of the rows and the study.
 _FINDINGS = {
     "bias": "engine.studies.bias_findings:bias_findings",
+    "brute-force": "engine.triggers.brute_force.findings:brute_force_findings",
     "cloze": "engine.studies.cloze_findings:cloze_findings",
     "decoder": "engine.studies.decoder_view:decoder_findings",
     "dialogue-model": "engine.triggers.model.training_findings:training_findings",
@@ -49,7 +50,6 @@ _FINDINGS = {
 #: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
 #: rows and the study.
 _VERDICT = {
-    "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_verdict",
 }
 

@@ -1,19 +1,18 @@
-"""Every input there is, and what a model says to it: with 33 symbols and a length of 6, to 1,291,467,969 of them.
+"""The reply to every input of a model of characters: with 33 symbols and a length of 6, of 1,291,467,969 inputs.
 
-Inputs of one length have numbers, as if their symbols were digits, and come in that order:
+Inputs of one length are numbered, with their symbols as digits, and come in that order:
 
     number 0    <pad> <pad> a a a <eou>       the encoder's state after "a a" serves 33 inputs, that after "a" 1,089,
-    number 1    <pad> <pad> a a b <eou>       so of the seven steps of reading an input little more than two are its own
+    number 1    <pad> <pad> a a b <eou>       so an input takes little more than two of the seven encoder steps
     ...
     number 33   <pad> <pad> a b a <eou>
 
-What a symbol adds to the gates of an LSTM is looked up (`engine.triggers.model.lstm`), and so is, where the context is
-the same at each step, what it adds. Inputs whose replies have ended are put aside, those to which one is still being
-written go on together. The reply is the same as that of `Seq2Seq.greedy`.
+The contribution of a symbol to the gates of an LSTM is looked up (`engine.triggers.model.lstm`), as is that of a
+constant context. Inputs whose replies have ended leave the batch. The replies are those of `Seq2Seq.greedy`.
 
 A reply is coded as one whole number: its ids are the digits, the first the most significant, in the base of the
-vocabulary's size, and what follows `END`, whose id is 0, are zeros. So millions of replies are sorted and counted as
-fast as numbers. Source: He and Glass 2019, appendix B.
+vocabulary's size, and ids after `END`, which is 0, are zeros. So millions of replies are sorted and counted as fast as
+numbers. Source: He and Glass 2019, appendix B.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
 
 Codes = npt.NDArray[np.int64]
 
-#: Inputs that are answered at once, on a CPU and on a device with more to do at once.
+#: Inputs of a batch, on a CPU and on another device.
 ROWS, DEVICE_ROWS = 2_048, 1 << 16
 
-#: Inputs of one length that can be numbered, and the largest code.
+#: The most inputs of one length, and the largest code.
 MOST_INPUTS = LARGEST_CODE = 2**63 - 1
 
-#: Places at the end of an input that are tried together, all symbols with all.
+#: Last symbols of an input that are tried together, each with each.
 _TAIL = 2
 
-#: The share of replies that have to have ended before those that have not are moved together.
+#: The share of replies that have ended from which on the others are moved together.
 _ENDED = 0.25
 
 
 @dataclass(frozen=True)
 class Replies:
-    """What is said to the inputs with the numbers `first`, `first` + 1, ...; codes: int64 (inputs,), see the module."""
+    """The replies to the inputs `first`, `first` + 1, ...; codes: int64 (inputs,), see the module."""
 
     first: int
     codes: Codes
@@ -58,8 +57,8 @@ class Replies:
 class BruteForce:
     """Answers all inputs made of `symbols`, filled up from the left to `source_length` ids, the last one <eou>.
 
-    longest: ids of a reply; what has not ended then is cut off. Weights must not change meanwhile. Raises `LimitError`
-    where a reply is too long to be coded as a number.
+    longest: ids of a reply, which is cut off there. Weights must not change meanwhile. Raises `LimitError` where a
+    reply is too long to be coded as a number.
     """
 
     def __init__(self, seq2seq: Seq2Seq, symbols: Sequence[int], source_length: int, longest: int) -> None:
@@ -78,7 +77,7 @@ class BruteForce:
             self._of_context, self._of_output = weights.context.T, weights.output.T
 
     def count(self, length: int) -> int:
-        """How many inputs of that length there are. Raises `QueryError` for one that no input has."""
+        """How many inputs of that length there are. Raises `QueryError` for a length that no input has."""
         if not 1 <= length < self.source_length:
             raise QueryError(f"An input has between 1 and {self.source_length - 1} symbols, not {length}.")
         count: int = len(self.symbols) ** length
@@ -92,7 +91,7 @@ class BruteForce:
 
     @torch.inference_mode()
     def replies(self, length: int, first: int = 0, count: int | None = None) -> Iterator[Replies]:
-        """What is said to `count` inputs from number `first` on, all that are left where None, some at a time.
+        """The replies to `count` inputs from number `first` on, in blocks; None: to all inputs from there on.
 
         Both are whole multiples of the number of inputs that have all but their last two symbols in common.
         """
@@ -172,10 +171,9 @@ def input_rows(symbols: torch.Tensor, source_length: int, length: int, numbers: 
 
 
 def every_input(model: DialogueModel, length: int | None = None, rows: int = 4_096) -> Iterator[torch.Tensor]:
-    """All inputs of a model with so many words before <eou>, as many as it has room for where None, some at a time.
+    """All inputs of a model with `length` words before <eou>, None for the most; int64 (at most `rows`, source_length).
 
-    Each int64 (at most `rows`, source_length). What a search can find, is among these; so where they can all be tried
-    it is known what there is to be found. Raises `QueryError` and `LimitError` as `BruteForce.count` does.
+    Raises `QueryError` and `LimitError` as `BruteForce.count` does.
     """
     source_length = model.configuration.source_length
     length = source_length - 1 if length is None else length

@@ -1,4 +1,4 @@
-"""The pages around trigger search, on rows of toys: training, prompts, relaxation, brute force."""
+"""The pages of the studies around trigger search, on rows of toys: training, prompts, relaxation, brute force."""
 
 from __future__ import annotations
 
@@ -353,19 +353,20 @@ def test_running_means():
     assert running_mean([4.0, 2.0, 0.0, 2.0], 3) == [4.0, 3.0, 2.0, 4 / 3]
 
 
-def test_brute_force_tells_what_a_search_finds_of_what_is_known(brute_force):
+def test_the_search_table_counts_hits_of_existing_targets(brute_force):
     view = study_views()["brute-force"]
-    searched = {
+    row = {
         "row": "search",
         "length": 2,
         "list": "mal",
         "existing": 4,
         "triggers": {"ce": "a b"},
+        "missed": ["abba", "a", "b"],
         "candidates": 600,
+        "inputs": 1089,
+        "seconds": 1.0,
     }
-    rows = [{**searched, "missed": ["abba", "a", "b"], "inputs": 1089}]
-    (table,) = (table for table in view.tables(rows, brute_force) if table.title == "What a search finds")
-    assert table.frame[["Known to exist", "Found", "Tried for each", "Inputs there are"]].values.tolist() == [
-        [4, 1, 150, 1089]
-    ]
-    assert not [table for table in view.tables([], brute_force) if table.title == "What a search finds"]
+    (table,) = view.tables(brute_force.findings([row]), brute_force)
+    assert table.title == "Search"
+    assert table.frame[["Existing", "Found", "Tried for each", "All inputs"]].values.tolist() == [[4, 1, 150, 1089]]
+    assert view.tables(brute_force.findings([]), brute_force) == []
