@@ -103,7 +103,7 @@ def _corpus_fields(study: BruteForceStudy, fields: SettingFields[BruteForceStudy
         label,
         study.corpus,
         key=f"{KIND}_corpus",
-        built_in="the chitchat dataset, people who got to know each other by typing.",
+        built_in="the chitchat dataset, typed conversations of people getting to know each other.",
     )
     if source == BUILT_IN:
         return {"corpus": "", "is_cut": False}

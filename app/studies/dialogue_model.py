@@ -108,8 +108,7 @@ def _corpus_fields(study: DialogueModelStudy, fields: SettingFields[DialogueMode
         "Conversations",
         study.corpus,
         key=KIND,
-        built_in="people who got to know each other by typing (the chitchat dataset, MIT License, 7,168 "
-        "conversations).",
+        built_in="the chitchat dataset (MIT License), 7,168 typed conversations of people getting to know each other.",
     )
     if source == BUILT_IN:
         return {"corpus": "", "form": "auto", "is_cut": False}

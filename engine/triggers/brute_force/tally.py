@@ -93,9 +93,9 @@ class TargetCounter:
 
     def _find(self, reply: bytes) -> tuple[tuple[str, str], ...]:
         """The targets within a reply, with their lists."""
-        found: dict[tuple[str, str], None] = {}
+        hits: dict[tuple[str, str], None] = {}
         for length in self._lengths:
             for first in range(len(reply) - length + 1):
                 for known in self._targets.get(reply[first : first + length], ()):
-                    found[known] = None
-        return tuple(found)
+                    hits[known] = None
+        return tuple(hits)

@@ -167,7 +167,7 @@ def test_a_search_finds_only_existing_targets(study, context, monkeypatch):
     lists = character_targets(vocabulary, preparation.text.words, phrases, 10)
     searched = {row["list"]: row for row in rows_of(rows, "search")}
     assert set(searched) == set(lists)
-    existing = found = 0
+    existing = reached = 0
     for name, targets in lists.items():
         row = searched[name]
         exist = [target for target in targets if tuple(vocabulary.ids(target)) in said]
@@ -177,12 +177,12 @@ def test_a_search_finds_only_existing_targets(study, context, monkeypatch):
             source = torch.tensor([[PAD] * 3 + [*map(vocabulary.words.index, trigger.split()), END_OF_UTTERANCE]])
             (reply,) = model.greedy(model.encode(source), 10)
             assert vocabulary.words_of(reply[:-1] if reply[-1] == END else reply) == tuple(target)
-        existing, found = existing + row["existing"], found + len(row["triggers"])
+        existing, reached = existing + row["existing"], reached + len(row["triggers"])
     assert existing >= len(sayable) > 5
-    assert found >= 0.7 * existing
+    assert reached >= 0.7 * existing
     searches = study.findings(rows).searches
     assert sum(search.existing for search in searches) == existing
-    assert sum(len(search.triggers) for search in searches) == found
+    assert sum(len(search.triggers) for search in searches) == reached
     assert sum("gibbs-enum finds" in sentence for sentence in study.verdict(rows)) == len(searches) > 0
 
 
@@ -192,17 +192,17 @@ def test_a_search_for_replies_that_are_cut_off_and_for_no_target(study, monkeypa
     model = finish(talkative(study, preparation, None, 0))
     with torch.no_grad():
         model.output.bias[END] = -50.0
-    everything = BruteForce(model, input_symbols(preparation.vocabulary), 7, 4)
-    replies = model.greedy(model.encode(everything.inputs(2, torch.arange(20))), 4)
+    brute_force = BruteForce(model, input_symbols(preparation.vocabulary), 7, 4)
+    replies = model.greedy(model.encode(brute_force.inputs(2, torch.arange(20))), 4)
     settings = SearchSettings(shortlist=6, restarts=5)
-    found = finish(search_triggers(everything, replies, 2, settings))
+    outcomes = finish(search_triggers(brute_force, replies, 2, settings))
     assert all(END not in reply for reply in replies)
-    assert sum(bool(outcome.trigger) for outcome in found) >= 15
-    for reply, outcome in zip(replies, found, strict=True):
+    assert sum(bool(outcome.trigger) for outcome in outcomes) >= 15
+    for reply, outcome in zip(replies, outcomes, strict=True):
         if outcome.trigger:
             assert outcome.trigger[:4] == (PAD,) * 4
             assert model.greedy(model.encode(torch.tensor([outcome.trigger])), 4) == [reply]
-    assert finish(search_triggers(everything, [], 2, settings)) == []
+    assert finish(search_triggers(brute_force, [], 2, settings)) == []
 
 
 def test_without_searched_symbols_there_is_no_search(study):
