@@ -6,13 +6,14 @@ normal: words of its training      ▇▇▇▇▇▇──┤        equal to a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from app.charts import FROM_ZERO, STYLES, bars, chart, line
+from app.charts import FROM_ZERO, STYLES, Axis, bars, chart, line
 from app.narrative import estimate_text
 from app.studies.brute_force_tables import list_label
 from app.studies.dialogue_charts import running_mean, time_left
 from app.studies.view import Figure
+from engine.statistics import Estimate
 from engine.triggers.brute_force.findings import ListHits
 from engine.triggers.brute_force.rows import TrainingStep
 
@@ -22,26 +23,30 @@ def lists_figure(lists: Sequence[ListHits]) -> Figure:
     labels = [list_label(hits.list) for hits in lists]
     counts = ", ".join(f"{len(hits.whole):,} of {hits.targets:,} ({hits.list})" for hits in lists)
     sentence = f"Targets equal to the reply to some input: {counts}."
-    series = (
-        ("equal to a reply", [hits.whole_share for hits in lists]),
-        ("within a reply", [hits.parts_share for hits in lists]),
+    series = {
+        "equal to a reply": [hits.whole_share for hits in lists],
+        "within a reply": [hits.parts_share for hits in lists],
+    }
+    x = FROM_ZERO | {"title": "Share of targets reached", "tickformat": ".2~%"}
+    return shares_figure("Targets reached", sentence, labels, series, x)
+
+
+def shares_figure(
+    title: str, sentence: str, labels: Sequence[str], series: Mapping[str, Sequence[Estimate]], x: Axis
+) -> Figure:
+    """A bar with its interval for each label and series."""
+    marks = [
+        bars(
+            shares,
+            name=name,
+            style=style,
+            hover=[f"{label}: {estimate_text(share)}" for label, share in zip(labels, shares, strict=True)],
+        )
+        for (name, shares), style in zip(series.items(), STYLES, strict=False)
+    ]
+    return Figure(
+        title, sentence, chart(marks, f"Bars with intervals. {sentence}", x=x, y_labels=labels, row_height=60)
     )
-    drawn = chart(
-        [
-            bars(
-                shares,
-                name=name,
-                style=style,
-                hover=[f"{label}: {estimate_text(share)}" for label, share in zip(labels, shares, strict=True)],
-            )
-            for (name, shares), style in zip(series, STYLES, strict=False)
-        ],
-        f"Bars with intervals. {sentence}",
-        x=FROM_ZERO | {"title": "Share of targets reached", "tickformat": ".2~%"},
-        y_labels=labels,
-        row_height=60,
-    )
-    return Figure("Targets reached", sentence, drawn)
 
 
 def training_figure(steps: Sequence[TrainingStep]) -> Figure:

@@ -9,7 +9,7 @@ Pure functions of the findings: table 1 and figures 2 and 3 of He and Glass 2019
 from __future__ import annotations
 
 from app.charts import FROM_ZERO, SHARE, STYLES, Panel, Style, bars, chart, line, panels
-from app.narrative import estimate_text
+from app.studies.brute_force_charts import shares_figure
 from app.studies.trigger_charts import list_style
 from app.studies.trigger_words import LIST_LABELS
 from app.studies.view import Figure
@@ -35,32 +35,21 @@ def relaxation_figures(findings: RelaxationFindings) -> list[Figure]:
 
 def _hits(findings: RelaxationFindings) -> Figure:
     groups = findings.groups
-    labels = [_name(group.space, group.list) for group in groups]
-    series = (
-        ("relaxed input", [group.share for group in groups]),
-        ("nearest words", [group.projected_share for group in groups]),
-    )
     hits, projected = sum(group.hits for group in groups), sum(group.projected_hits for group in groups)
     sentence = (
         f"{hits:,} of {counted(sum(len(group.targets) for group in groups), 'descent')} reached the target; the nearest"
         f" words reached {projected:,}."
     )
-    drawn = chart(
-        [
-            bars(
-                shares,
-                name=name,
-                style=style,
-                hover=[f"{label}: {estimate_text(share)}" for label, share in zip(labels, shares, strict=True)],
-            )
-            for (name, shares), style in zip(series, STYLES, strict=False)
-        ],
-        f"Bars with intervals. {sentence}",
-        x=SHARE | {"title": "Share of targets reached"},
-        y_labels=labels,
-        row_height=60,
+    return shares_figure(
+        "Hits of relaxed inputs and of words",
+        sentence,
+        [_name(group.space, group.list) for group in groups],
+        {
+            "relaxed input": [group.share for group in groups],
+            "nearest words": [group.projected_share for group in groups],
+        },
+        SHARE | {"title": "Share of targets reached"},
     )
-    return Figure("Hits of relaxed inputs and of words", sentence, drawn)
 
 
 def _descent(findings: RelaxationFindings) -> Figure:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine import settings
-from engine.errors import ModelError, QueryError
+from engine.errors import QueryError
 from engine.triggers.model.batches import EncodedPairs
 from engine.triggers.model.characters import (
     INPUT_SYMBOLS,
@@ -35,7 +35,7 @@ from engine.triggers.model.characters import (
 from engine.triggers.model.corpus import read_dialogues
 from engine.triggers.model.default_corpus import default_corpus
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.training import Trainer, mean_negative_log_likelihood, reply_loss
+from engine.triggers.model.training import Trainer, mean_negative_log_likelihood, reply_loss, trained
 from engine.triggers.model.training_rows import TrainingProgress
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, WordVocabulary
 from engine.triggers.text_files import opened
@@ -74,20 +74,9 @@ def forget_characters() -> None:
 def trained_characters(
     study: BruteForceStudy, preparation: CharacterPreparation, device: torch.device, epochs: int
 ) -> Generator[TrainingProgress | None, None, Seq2Seq]:
-    """The model after so many epochs or more, from its checkpoint or trained; yields reports of the training.
-
-    A checkpoint is written after each epoch.
-    """
+    """The model after so many epochs or more; see `trained`."""
     path = preparation.folder / "replies.safetensors"
-    trainer = _new_trainer(study, preparation, device)
-    if path.is_file():
-        try:
-            trainer.load(path)
-        except ModelError:
-            trainer = _new_trainer(study, preparation, device)
-    while trainer.done < epochs:
-        yield from trainer.epoch()
-        trainer.save(path)
+    trainer = yield from trained(lambda: _new_trainer(study, preparation, device), path, epochs)
     model = trainer.model.eval()
     assert isinstance(model, Seq2Seq)
     return model

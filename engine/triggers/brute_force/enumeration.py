@@ -25,8 +25,6 @@ import numpy.typing as npt
 import torch
 
 from engine.errors import LimitError, QueryError
-from engine.triggers.model.characters import input_symbols
-from engine.triggers.model.dialogue_model import DialogueModel
 from engine.triggers.model.lstm import State, WordSteps, lstm_step
 from engine.triggers.model.seq2seq import Encoded, Seq2Seq
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
@@ -87,7 +85,12 @@ class BruteForce:
 
     def inputs(self, length: int, numbers: torch.Tensor) -> torch.Tensor:
         """int64 (inputs, source_length): the ids of the inputs with these numbers, int64 (inputs,)."""
-        return input_rows(self.symbols, self.source_length, length, numbers)
+        rows = torch.full((len(numbers), self.source_length), PAD, device=numbers.device)
+        rows[:, -1] = END_OF_UTTERANCE
+        for place in range(length):
+            digits = torch.div(numbers, len(self.symbols) ** place, rounding_mode="floor") % len(self.symbols)
+            rows[:, self.source_length - 2 - place] = self.symbols[digits]
+        return rows
 
     @torch.inference_mode()
     def replies(self, length: int, first: int = 0, count: int | None = None) -> Iterator[Replies]:
@@ -158,31 +161,3 @@ class BruteForce:
 def reply_code(ids: Sequence[int], size: int, longest: int) -> int:
     """The number of a reply of at most `longest` ids, without its `END`, in a vocabulary of that size."""
     return sum(number * size ** (longest - 1 - place) for place, number in enumerate(ids))
-
-
-def input_rows(symbols: torch.Tensor, source_length: int, length: int, numbers: torch.Tensor) -> torch.Tensor:
-    """int64 (inputs, source_length): padding, the digits of each number int64 (inputs,) as symbols, and <eou>."""
-    rows = torch.full((len(numbers), source_length), PAD, device=numbers.device)
-    rows[:, -1] = END_OF_UTTERANCE
-    for place in range(length):
-        digits = torch.div(numbers, len(symbols) ** place, rounding_mode="floor") % len(symbols)
-        rows[:, source_length - 2 - place] = symbols[digits]
-    return rows
-
-
-def every_input(model: DialogueModel, length: int | None = None, rows: int = 4_096) -> Iterator[torch.Tensor]:
-    """All inputs of a model with `length` words before <eou>, None for the most; int64 (at most `rows`, source_length).
-
-    Raises `QueryError` and `LimitError` as `BruteForce.count` does.
-    """
-    source_length = model.configuration.source_length
-    length = source_length - 1 if length is None else length
-    if not 1 <= length < source_length:
-        raise QueryError(f"An input has between 1 and {source_length - 1} words, not {length}.")
-    symbols = torch.tensor(input_symbols(model.vocabulary), device=model.device)
-    count = len(symbols) ** length
-    if count > MOST_INPUTS:
-        raise LimitError(f"There are too many inputs of {length} words to be numbered.", limit="inputs")
-    for first in range(0, count, rows):
-        numbers = torch.arange(first, min(first + rows, count), device=model.device)
-        yield input_rows(symbols, source_length, length, numbers)

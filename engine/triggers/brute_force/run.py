@@ -1,6 +1,6 @@
 """The units of a brute-force study, carried out on one device.
 
-    run = yield from BruteForceRun.prepared(study, context)
+    run = yield from BruteForceRun.prepared(study)
     yield from run.train(1)         TrainingStep, ...
     yield from run.measure()        CharacterModel, ListLength, ...
     yield from run.part(3, 0)       Part, PartHits, ..., OutsideReply, ...
@@ -15,15 +15,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import torch
 
 from engine.errors import QueryError
 from engine.models.hardware import choose_device, use_physical_cores
 from engine.studies.rows import StudyRow
-from engine.studies.study import StudyContext
-from engine.triggers.background import run_in_background
+from engine.triggers.background import reported, run_in_background
 from engine.triggers.brute_force.character_lists import character_targets, possible_phrases, read_phrases
 from engine.triggers.brute_force.character_training import (
     CharacterPreparation,
@@ -51,8 +50,6 @@ from engine.triggers.model.training_rows import perplexity
 if TYPE_CHECKING:
     from engine.triggers.brute_force.study import BruteForceStudy
 
-Result = TypeVar("Result")
-
 
 @dataclass(frozen=True)
 class BruteForceRun:
@@ -60,32 +57,27 @@ class BruteForceRun:
 
     study: BruteForceStudy
     preparation: CharacterPreparation
-    context: StudyContext
     device: torch.device
 
     @classmethod
-    def prepared(cls, study: BruteForceStudy, context: StudyContext) -> Generator[None, None, BruteForceRun]:
+    def prepared(cls, study: BruteForceStudy) -> Generator[None, None, BruteForceRun]:
         """Read the text. Raises `QueryError` for what is wrong with it, or with the file of phrases."""
         device = choose_device()
         use_physical_cores(device)
         preparation = yield from run_in_background(lambda: prepare_characters(study))
-        run = cls(study, preparation, context, device)
+        run = cls(study, preparation, device)
         run._check_targets()
         yield None
         return run
 
     def train(self, epochs: int) -> Iterator[StudyRow | None]:
         """Train until so many epochs are done."""
-        for progress in trained_characters(self.study, self.preparation, self.device, epochs):
-            if self.context.stop():
-                return
-            yield None if progress is None else TrainingStep(**vars(progress))
+        training = trained_characters(self.study, self.preparation, self.device, epochs)
+        yield from reported(training, lambda progress: TrainingStep(**vars(progress)))
 
     def measure(self) -> Iterator[StudyRow | None]:
         """The perplexity on held-out words, and the lists of targets."""
         model = yield from self._trained()
-        if model is None:
-            return
         cost = yield from held_out_cost(model, self.preparation, self.device)
         text, vocabulary = self.preparation.text, self.preparation.vocabulary
         yield CharacterModel(
@@ -105,8 +97,6 @@ class BruteForceRun:
     def part(self, length: int, number: int) -> Iterator[StudyRow | None]:
         """The replies to the inputs of a part; none where the text has too few characters for it."""
         model = yield from self._trained()
-        if model is None:
-            return
         brute_force = self._brute_force(model)
         counter = TargetCounter(self.preparation.vocabulary, self._lists(), OUTPUT_SYMBOLS)
         count = len(brute_force.symbols) ** self.study.part_symbols(length)
@@ -117,8 +107,6 @@ class BruteForceRun:
         replies = []
         for block in brute_force.replies(length, first, count):
             replies.append(block)
-            if self.context.stop():
-                return
             yield None
         seconds, work = time.perf_counter() - begun, time.process_time() - begun_work
         tally = counter.tally(replies, self.study.examples, (self.study.seed, length, number))
@@ -128,17 +116,13 @@ class BruteForceRun:
     def search(self, length: int) -> Iterator[StudyRow | None]:
         """Search for the targets that inputs of that length reach."""
         model = yield from self._trained()
-        if model is None:
-            return
         vocabulary = self.preparation.vocabulary
         brute_force = self._brute_force(model)
-        existing = yield from self._until(existing_targets(brute_force, vocabulary, self._lists(), length))
-        for name, targets in (existing or {}).items():
+        existing = yield from existing_targets(brute_force, vocabulary, self._lists(), length)
+        for name, targets in existing.items():
             begun = time.perf_counter()
             ids = [vocabulary.ids(target) for target in targets]
-            outcomes = yield from self._until(search_triggers(brute_force, ids, length, self.study.search_settings()))
-            if outcomes is None:
-                return
+            outcomes = yield from search_triggers(brute_force, ids, length, self.study.search_settings())
             triggers = {
                 target: spelled_out(vocabulary, outcome.trigger[-1 - length : -1])
                 for target, outcome in zip(targets, outcomes, strict=True)
@@ -175,22 +159,9 @@ class BruteForceRun:
         for place, ids in tally.examples:
             yield OutsideReply(length, spelled(place), spelled_out(vocabulary, ids))
 
-    def _trained(self) -> Generator[None, None, Seq2Seq | None]:
-        """The trained model; None where its training was stopped."""
+    def _trained(self) -> Generator[None, None, Seq2Seq]:
         training = trained_characters(self.study, self.preparation, self.device, self.study.recipe.epochs)
-        return (yield from self._until(training))
-
-    def _until(self, work: Generator[object, None, Result]) -> Generator[None, None, Result | None]:
-        """The result of some work; None where it was stopped."""
-        while True:
-            try:
-                next(work)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
-            if self.context.stop():
-                return None
-            yield None
+        return (yield from reported(training, lambda progress: None))
 
     def _check_targets(self) -> None:
         """Raise `QueryError` before hours of training where no phrase of the file can be a target."""

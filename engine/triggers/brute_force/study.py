@@ -181,7 +181,7 @@ class BruteForceStudy(Study):
         from engine.triggers.brute_force.character_training import forget_characters
         from engine.triggers.brute_force.run import BruteForceRun
 
-        run = yield from BruteForceRun.prepared(self, context)
+        run = yield from BruteForceRun.prepared(self)
         stage, _, rest = unit.key.partition(" ")
         if stage == TRAIN:
             yield from run.train(int(rest))

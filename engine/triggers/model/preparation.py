@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.models.hardware import choose_device, use_physical_cores
 from engine.triggers.model.batches import EncodedPairs, source_row, target_row
 from engine.triggers.model.corpus import Corpus, Pair, read_corpus
 from engine.triggers.model.default_corpus import default_corpus
@@ -25,6 +26,8 @@ from engine.triggers.model.dialogue_model import DialogueConfiguration
 from engine.triggers.model.model_list import models_folder
 from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
+from engine.triggers.model.training import Trainer, reply_loss, sentence_loss
+from engine.triggers.model.training_rows import REPLIES, Part
 from engine.triggers.model.vocabulary import UNKNOWN, WordVocabulary
 
 if TYPE_CHECKING:
@@ -82,18 +85,18 @@ def _prepare(study: DialogueModelStudy, _changed: tuple[int, ...]) -> Preparatio
     )
 
 
-def new_seq2seq(preparation: Preparation, seed: int) -> Seq2Seq:
-    """An untrained dialogue model, the same for the same seed."""
+def new_trainer(study: DialogueModelStudy, preparation: Preparation, part: Part) -> Trainer:
+    """The trainer of an untrained network, the same for the same seed."""
+    device = choose_device()
+    use_physical_cores(device)
     with torch.random.fork_rng([]):
-        torch.manual_seed(seed)
-        return Seq2Seq(preparation.configuration.seq2seq)
-
-
-def new_sentence_model(preparation: Preparation, seed: int) -> SentenceModel:
-    """An untrained sentence model, the same for the same seed."""
-    with torch.random.fork_rng([]):
-        torch.manual_seed(seed + 1)
-        return SentenceModel(preparation.configuration.sentence_model)
+        if part == REPLIES:
+            torch.manual_seed(study.seed)
+            seq2seq = Seq2Seq(preparation.configuration.seq2seq)
+            return Trainer(seq2seq, reply_loss(seq2seq), preparation.train, study.recipe, study.seed, device)
+        torch.manual_seed(study.seed + 1)
+        model = SentenceModel(preparation.configuration.sentence_model)
+        return Trainer(model, sentence_loss(model), preparation.train, study.recipe, study.seed, device)
 
 
 def _encoded(vocabulary: WordVocabulary, pairs: Iterable[Pair]) -> EncodedPairs:

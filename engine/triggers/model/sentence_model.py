@@ -72,16 +72,16 @@ class SentenceModel(nn.Module):
 
     def log_probs(self, sentence_ids: torch.Tensor) -> torch.Tensor:
         """(batch, n) of sentence_ids (batch, n + 1): nats of each id after the first; 0 where there is `PAD`."""
-        logits = self.output(self.states(sentence_ids[:, :-1])).float()
-        log_probs = logits.gather(2, sentence_ids[:, 1:, None])[:, :, 0] - torch.logsumexp(logits, dim=2)
-        return torch.where(target_mask(sentence_ids), log_probs, 0.0)
+        return torch.where(target_mask(sentence_ids), self._log_probs(sentence_ids), 0.0)
 
     def input_log_probs(self, source_ids: torch.Tensor) -> torch.Tensor:
         """(batch, n): nats of each id of inputs (batch, n), the last of which counts as `END`; see `as_sentence`.
 
         Their mean is compared with T_in. Padding would count, so inputs are full.
         """
-        sentence_ids = as_sentence(source_ids)
+        return self._log_probs(as_sentence(source_ids))
+
+    def _log_probs(self, sentence_ids: torch.Tensor) -> torch.Tensor:
         logits = self.output(self.states(sentence_ids[:, :-1])).float()
         own: torch.Tensor = logits.gather(2, sentence_ids[:, 1:, None])[:, :, 0]
         return own - torch.logsumexp(logits, dim=2)

@@ -19,7 +19,7 @@ Source: He and Glass 2019, section 2. Encoder and decoder have embeddings of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import nn
@@ -31,8 +31,8 @@ from engine.triggers.losses import TargetCosts, costs_and_leads, exact
 from engine.triggers.model.batches import TARGET_LENGTH, summed_cost, target_mask
 from engine.triggers.model.lstm import GateWeights, State, lstm_step
 from engine.triggers.model.vocabulary import BEGIN, END, PAD
+from engine.triggers.shared_settings import Context
 
-Context = Literal["last", "general", "mlp-query"]
 CONTEXTS: tuple[Context, ...] = get_args(Context)
 
 #: The largest embedding or state that a configuration may ask for.

@@ -99,6 +99,10 @@ class Trainer:
         self.model.eval()
         self.done += 1
 
+    def cost(self, pairs: EncodedPairs) -> Generator[None, None, float]:
+        """See `mean_negative_log_likelihood`."""
+        return mean_negative_log_likelihood(self.model, self._loss, pairs, self._device)
+
     def _make_optimiser(self) -> torch.optim.Optimizer:
         parameters, rate, decay = self.model.parameters(), self._recipe.rate, self._recipe.weight_decay
         if self._recipe.optimiser == "adam":
@@ -157,6 +161,23 @@ class Trainer:
                 # Adam counts its steps where it computes, or else on the CPU.
                 at_home = tensor if key == "step" and not self._is_fused else tensor.to(self._device)
                 self._optimiser.state[parameters[parameter]][key] = at_home
+
+
+def trained(new: Callable[[], Trainer], path: Path, epochs: int) -> Generator[TrainingProgress | None, None, Trainer]:
+    """The trainer after at least so many epochs, from its checkpoint at `path` or a new one; yields as `epoch` does.
+
+    A checkpoint is written after each epoch.
+    """
+    trainer = new()
+    if path.is_file():
+        try:
+            trainer.load(path)
+        except ModelError:
+            trainer = new()
+    while trainer.done < epochs:
+        yield from trainer.epoch()
+        trainer.save(path)
+    return trainer
 
 
 def mean_negative_log_likelihood(

@@ -21,13 +21,13 @@ import shutil
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
-from engine.errors import ModelError
 from engine.setting import Setting
 from engine.studies.rows import StudyRow
 from engine.studies.study import Study, StudyContext, Unit
-from engine.triggers.background import run_in_background
+from engine.triggers.background import reported, run_in_background
+from engine.triggers.model.corpus import Form
 from engine.triggers.model.model_list import check_name
 from engine.triggers.model.recipe import AUTHORS, PAPER, QUICK, Recipe
 from engine.triggers.model.training_rows import (
@@ -52,10 +52,8 @@ from engine.triggers.shared_settings import (
 )
 
 if TYPE_CHECKING:
-    import torch
-
     from engine.triggers.model.preparation import Preparation
-    from engine.triggers.model.training import Loss, Trainer
+    from engine.triggers.model.training import Trainer
 
 MEASURE = "measure"
 _LABELS = {REPLIES: "dialogue model", SENTENCES: "sentence model"}
@@ -86,7 +84,7 @@ class DialogueModelStudy(Study):
     ] = "chitchat"
     corpus: Annotated[str, CORPUS] = ""
     form: Annotated[
-        Literal["auto", "dialogues", "eou", "pairs", "json"],
+        Form,
         Setting(
             "Format",
             "What a line of the file is. **Automatic**: read off its first line.",
@@ -165,50 +163,28 @@ class DialogueModelStudy(Study):
 
         preparation = yield from run_in_background(lambda: prepare(self))
         if unit.key == MEASURE:
-            yield from self._measure(preparation, context)
+            yield from self._measure(preparation)
             return
         name, _, number = unit.key.partition(" ")
         part, epoch = cast(Part, name), int(number)
         begun = time.perf_counter()
-        trainer = yield from self._trained(part, epoch, preparation, context)
-        if trainer is None or trainer.done > epoch:
-            return  # stopped, or the checkpoint of an earlier run is further on and the cost of this epoch is lost
-        cost = yield from self._cost(part, trainer.model, preparation)
+        trainer = yield from self._trained(part, epoch, preparation)
+        if trainer.done > epoch:
+            return  # the checkpoint of an earlier run is further on, and the cost of this epoch is lost
+        cost = yield from trainer.cost(preparation.test)
         yield EpochCost(part, epoch, cost, perplexity(cost), time.perf_counter() - begun)
 
     def _trained(
-        self, part: Part, epochs: int, preparation: Preparation, context: StudyContext
-    ) -> Generator[TrainingStep | None, None, Trainer | None]:
-        """The trainer after at least so many epochs, with a checkpoint after each; None where it was stopped."""
-        trainer, path = self._trainer(part, preparation), preparation.folder / f"{part}.safetensors"
-        if path.is_file():
-            try:
-                trainer.load(path)
-            except ModelError:
-                trainer = self._trainer(part, preparation)
-        while trainer.done < epochs:
-            for progress in trainer.epoch():
-                if context.stop():
-                    return None
-                yield None if progress is None else TrainingStep(part, **vars(progress))
-            trainer.save(path)
-        return trainer
+        self, part: Part, epochs: int, preparation: Preparation
+    ) -> Generator[TrainingStep | None, None, Trainer]:
+        from engine.triggers.model.preparation import new_trainer
+        from engine.triggers.model.training import trained
 
-    def _trainer(self, part: Part, preparation: Preparation) -> Trainer:
-        from engine.triggers.model.preparation import new_sentence_model, new_seq2seq
-        from engine.triggers.model.training import Trainer
+        path = preparation.folder / f"{part}.safetensors"
+        work = trained(lambda: new_trainer(self, preparation, part), path, epochs)
+        return (yield from reported(work, lambda progress: TrainingStep(part, **vars(progress))))
 
-        model: torch.nn.Module = (
-            new_seq2seq(preparation, self.seed) if part == REPLIES else new_sentence_model(preparation, self.seed)
-        )
-        return Trainer(model, _loss(model), preparation.train, self.recipe, self.seed, _device())
-
-    def _cost(self, part: Part, model: torch.nn.Module, preparation: Preparation) -> Generator[None, None, float]:
-        from engine.triggers.model.training import mean_negative_log_likelihood
-
-        return (yield from mean_negative_log_likelihood(model, _loss(model), preparation.test, _device()))
-
-    def _measure(self, preparation: Preparation, context: StudyContext) -> Iterator[StudyRow | None]:
+    def _measure(self, preparation: Preparation) -> Iterator[StudyRow | None]:
         from engine.triggers.hits import Thresholds
         from engine.triggers.model.dialogue_model import DialogueModel, DialogueTexts
         from engine.triggers.model.model_list import Training, model_folder
@@ -218,11 +194,9 @@ class DialogueModelStudy(Study):
 
         models, costs = [], []
         for part in (REPLIES, SENTENCES):
-            trainer = yield from self._trained(part, self.recipe.epochs, preparation, context)
-            if trainer is None:
-                return
+            trainer = yield from self._trained(part, self.recipe.epochs, preparation)
             models.append(trainer.model)
-            costs.append((yield from self._cost(part, trainer.model, preparation)))
+            costs.append((yield from trainer.cost(preparation.test)))
         seq2seq, sentence_model = models
         assert isinstance(seq2seq, Seq2Seq)
         assert isinstance(sentence_model, SentenceModel)
@@ -263,22 +237,3 @@ PRESETS: dict[str, DialogueModelStudy] = {
         name="chitchat-authors", vocabulary=30_000, context="mlp-query", embedding=300, hidden=600, recipe=AUTHORS
     ),
 }
-
-
-def _loss(model: torch.nn.Module) -> Loss:
-    from engine.triggers.model.sentence_model import SentenceModel
-    from engine.triggers.model.seq2seq import Seq2Seq
-    from engine.triggers.model.training import reply_loss, sentence_loss
-
-    if isinstance(model, Seq2Seq):
-        return reply_loss(model)
-    assert isinstance(model, SentenceModel)
-    return sentence_loss(model)
-
-
-def _device() -> torch.device:
-    from engine.models.hardware import choose_device, use_physical_cores
-
-    device = choose_device()
-    use_physical_cores(device)
-    return device

@@ -22,6 +22,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -146,38 +147,28 @@ class _Descent:
             encoded, encoded_words = seq2seq.encode(embeddings=embeddings), seq2seq.encode(embeddings=projected)
             longest = max(map(len, self._targets)) + 1
             replies, word_replies = seq2seq.greedy(encoded, longest), seq2seq.greedy(encoded_words, longest)
-            target_costs = seq2seq.target_costs(encoded, self._target_ids).costs
-            costs = (target_costs.sum(dim=1) / target_mask(self._target_ids).sum(dim=1)).tolist()
-            embedding = (embeddings - projected).norm(dim=2).tolist()
-            state = (encoded.states - encoded_words.states).norm(dim=2).tolist()
-            largest: list[list[list[float]]] = [[] for _ in self._targets]
-            vector: list[list[float]] = [[] for _ in self._targets]
-            penalties: list[float | None] = [None for _ in self._targets]
+            costs = seq2seq.target_costs(encoded, self._target_ids).costs.sum(dim=1)
+            columns: dict[str, list[Any]] = {
+                "first_hit": self._first_hit,
+                "step": self._kept_step,
+                "cost": (costs / target_mask(self._target_ids).sum(dim=1)).tolist(),
+                "reply": replies,
+                "projected": projected_ids.tolist(),
+                "projected_reply": word_replies,
+                "embedding": (embeddings - projected).norm(dim=2).tolist(),
+                "state": (encoded.states - encoded_words.states).norm(dim=2).tolist(),
+            }
             if shares is not None:
-                free = shares.shape[1]
-                words = torch.nn.functional.one_hot(projected_ids[:, :free], shares.shape[2])
-                largest = shares.topk(2, dim=2).values.transpose(1, 2).tolist()
-                vector = (shares - words).norm(dim=2).tolist()
-                penalties = penalty(shares).tolist()
-        return [
-            Relaxed(
-                hit=replies[row] == target,
-                first_hit=self._first_hit[row],
-                step=self._kept_step[row],
-                cost=costs[row],
-                reply=tuple(replies[row]),
-                penalty=penalties[row],
-                projected=tuple(projected_ids[row].tolist()),
-                projected_reply=tuple(word_replies[row]),
-                projected_hit=word_replies[row] == target,
-                largest=tuple(largest[row][0]) if largest[row] else (),
-                second=tuple(largest[row][1]) if largest[row] else (),
-                vector=tuple(vector[row]),
-                embedding=tuple(embedding[row]),
-                state=tuple(state[row]),
-            )
-            for row, target in enumerate(self._targets)
-        ]
+                words = torch.nn.functional.one_hot(projected_ids[:, : shares.shape[1]], shares.shape[2])
+                largest, second = shares.topk(2, dim=2).values.unbind(dim=2)
+                columns |= {"largest": largest.tolist(), "second": second.tolist()}
+                columns |= {"vector": (shares - words).norm(dim=2).tolist(), "penalty": penalty(shares).tolist()}
+        outcomes = []
+        for row, target in enumerate(self._targets):
+            own: dict[str, Any] = {name: column[row] for name, column in columns.items()}
+            hits = {"hit": own["reply"] == target, "projected_hit": own["projected_reply"] == target}
+            outcomes.append(Relaxed.from_json(own | hits))
+        return outcomes
 
     def _objective(
         self, variables: torch.Tensor, target_ids: torch.Tensor

@@ -69,7 +69,7 @@ class TargetGroup:
                 counts[min(bins - 1, int(value * bins))] += 1
         return tuple(counts)
 
-    def mean_distances(self, moved: Literal["vector", "embedding", "state"]) -> tuple[float, ...]:
+    def mean_distances(self, moved: Literal["embedding", "state"]) -> tuple[float, ...]:
         """How far the projection moves it at each place, the mean over the targets."""
         columns = [getattr(target, moved) for target in self.targets]
         return tuple(sum(place) / len(columns) for place in zip(*columns, strict=True))

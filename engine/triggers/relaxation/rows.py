@@ -27,7 +27,7 @@ class DescentProgress(Record):
     open: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome(Record):
     """The result of a descent for one target.
 
@@ -44,11 +44,11 @@ class Outcome(Record):
     first_hit: int | None
     step: int
     cost: float
-    penalty: float | None
+    penalty: float | None = None
     projected_hit: bool
-    largest: tuple[float, ...]
-    second: tuple[float, ...]
-    vector: tuple[float, ...]
+    largest: tuple[float, ...] = ()
+    second: tuple[float, ...] = ()
+    vector: tuple[float, ...] = ()
     embedding: tuple[float, ...]
     state: tuple[float, ...]
 

@@ -12,30 +12,17 @@ appendix A.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 from engine.setting import Setting
 from engine.studies.resumed import rows_of_done_units
 from engine.studies.rows import Rows, StudyRow
 from engine.studies.study import Study, StudyContext, Unit
-from engine.triggers.background import run_in_background
+from engine.triggers.background import reported, run_in_background
 from engine.triggers.model.model_list import check_listed_model, check_name
-from engine.triggers.objective import EPSILON
 from engine.triggers.relaxation.rows import DescentStep, LeftOut, ListLength, RelaxedTarget
-from engine.triggers.relaxation.settings import (
-    AVERAGES_PENALTY,
-    DECAY,
-    ENDS,
-    MOMENTUM,
-    PENALTY,
-    RATE,
-    SPACE_LABELS,
-    SPACES,
-    STEPS,
-    RelaxationSettings,
-    Space,
-)
+from engine.triggers.relaxation.settings import PENALTY, SPACE_LABELS, SPACES, RelaxationSettings, Space
 from engine.triggers.shared_settings import COUNT, DIALOGUE_MODEL, LISTS, SEED, TARGET_FILE, ListName
 
 if TYPE_CHECKING:
@@ -44,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RelaxationStudy(Study):
+class RelaxationStudy(RelaxationSettings, Study):
     """A descent for each target of some lists.
 
     name: of the dialogue model. count: the most targets of each list. targets: a file of prototypes for "mal", "" for
@@ -77,11 +64,6 @@ class RelaxationStudy(Study):
     ] = ("normal", "mal")
     count: Annotated[int, replace(COUNT, most=10_000)] = 100
     targets: Annotated[str, replace(TARGET_FILE, help="Prototypes of the list mal, one a line, UTF-8.")] = ""
-    steps: Annotated[int, STEPS] = 1_000
-    rate: Annotated[float, RATE] = 1.0
-    momentum: Annotated[float, MOMENTUM] = 0.9
-    decay: Annotated[float, DECAY] = 1e-5
-    penalty: Annotated[float, PENALTY] = 1.0
     mal_penalty: Annotated[
         float,
         replace(
@@ -90,9 +72,6 @@ class RelaxationStudy(Study):
             help="The same for the list mal; lower in the paper.",
         ),
     ] = 0.1
-    averages_penalty: Annotated[bool, AVERAGES_PENALTY] = False
-    epsilon: Annotated[float, EPSILON] = 0.01
-    ends: Annotated[bool, ENDS] = True
     batch: Annotated[
         int,
         Setting(
@@ -123,11 +102,6 @@ class RelaxationStudy(Study):
                         f"{space} {name} {part}", f"{SPACE_LABELS[space]}, list {name!r}, part {part} of {parts}"
                     )
 
-    def settings(self, name: str) -> RelaxationSettings:
-        """Those of a descent for the list of that name."""
-        own = {field.name: getattr(self, field.name) for field in fields(RelaxationSettings)}
-        return RelaxationSettings(**own | ({"penalty": self.mal_penalty} if name == "mal" else {}))
-
     def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         """See `Study.carry_out`. Raises `ModelError` where there is no such model."""
         from engine.models.hardware import choose_device, use_physical_cores
@@ -153,16 +127,9 @@ class RelaxationStudy(Study):
         if not targets:
             return
         ids = [target_ids(model.vocabulary, words) for words in targets]
-        descent = relax(model, ids, space, self.settings(name), self.seed)
-        while True:
-            try:
-                progress = next(descent)
-            except StopIteration as end:
-                outcomes = end.value
-                break
-            if context.stop():
-                return
-            yield None if progress is None else DescentStep(space, name, **vars(progress))
+        settings = replace(self, penalty=self.mal_penalty) if name == "mal" else self
+        descent = relax(model, ids, space, settings, self.seed)
+        outcomes = yield from reported(descent, lambda progress: DescentStep(space, name, **vars(progress)))
         for target, relaxed in zip(targets, outcomes, strict=True):
             said = {
                 key: model.vocabulary.words_of(getattr(relaxed, key))

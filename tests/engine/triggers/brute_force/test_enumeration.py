@@ -11,10 +11,9 @@ import torch
 
 from engine.errors import LimitError, QueryError
 from engine.triggers.brute_force import enumeration
-from engine.triggers.brute_force.enumeration import BruteForce, Replies, every_input
+from engine.triggers.brute_force.enumeration import BruteForce, Replies
 from engine.triggers.brute_force.tally import TargetCounter
-from engine.triggers.model.characters import input_symbols
-from engine.triggers.model.vocabulary import END_OF_UTTERANCE, PAD, SPECIAL_WORDS, UNKNOWN, WordVocabulary
+from engine.triggers.model.vocabulary import END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
 
 SYMBOLS = (1, 5, 9, 14, 20)
 
@@ -72,18 +71,6 @@ def test_lengths_and_replies_beyond_counting_are_refused(seq2seq):
         brute_force.count(100)
     with pytest.raises(LimitError):
         BruteForce(seq2seq, SYMBOLS, 6, 13)
-
-
-def test_every_input_of_a_model_once(dialogue_model):
-    rows = torch.cat(list(every_input(dialogue_model, 2, rows=100)))
-    symbols = input_symbols(dialogue_model.vocabulary)
-    assert symbols == (UNKNOWN, *range(len(SPECIAL_WORDS), 30))
-    assert rows.tolist() == [[PAD] * 3 + list(row) + [END_OF_UTTERANCE] for row in itertools.product(symbols, repeat=2)]
-    first = next(every_input(dialogue_model, rows=7))
-    assert first.tolist()[6] == [1, 1, 1, 1, 10, END_OF_UTTERANCE]
-    for length in (0, 6):
-        with pytest.raises(QueryError):
-            next(every_input(dialogue_model, length))
 
 
 # --- tallies ----------------------------------------------------------------------------------------------

@@ -43,9 +43,8 @@ RELAXED = RelaxedTarget(
     first_hit=0,
     step=0,
     cost=1.0,
-    penalty=None,
     projected_hit=False,
-    **dict.fromkeys(("largest", "second", "vector", "embedding", "state"), ()),
+    **dict.fromkeys(("embedding", "state"), ()),
     **dict.fromkeys(("target", "reply", "projected", "projected_reply"), ("word1",)),
     model="",
 )

@@ -15,12 +15,10 @@ from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
 from engine.studies.rows import done_units, rows_of
 from engine.studies.study import Study, StudyContext, StudyRun, Unit
-from engine.triggers.model.corpus import FORMS
 from engine.triggers.model.dialogue_model import load_dialogue_model
 from engine.triggers.model.model_list import model_names, models_folder
 from engine.triggers.model.preparation import prepare
 from engine.triggers.model.recipe import Recipe
-from engine.triggers.model.seq2seq import Context
 from engine.triggers.model.training import mean_negative_log_likelihood, reply_loss, sentence_loss
 from engine.triggers.model.training_study import DialogueModelStudy
 
@@ -186,9 +184,6 @@ def test_a_study_survives_json_and_is_in_the_catalogue(study):
     assert again == study
     assert study_class("dialogue-model") is DialogueModelStudy
     assert all(isinstance(preset.units()[0], Unit) for preset in presets("dialogue-model").values())
-    hints = typing.get_type_hints(DialogueModelStudy)
-    assert hints["form"] == typing.Literal[FORMS]
-    assert hints["context"] == Context
 
 
 def test_the_command_line_loads_no_language_model(study, tmp_path, capsys):
