@@ -60,7 +60,7 @@ class BruteForceStudy(Study):
 
     kind: ClassVar[str] = "brute-force"
     title: ClassVar[str] = "Brute force"
-    question: ClassVar[str] = "Which replies does a model have to every possible input?"
+    question: ClassVar[str] = "What does a model reply to each possible input?"
     needs_model: ClassVar[bool] = False
 
     corpus: Annotated[str, CORPUS] = ""
