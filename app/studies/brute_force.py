@@ -40,28 +40,25 @@ class BruteForceView(MaskedView[BruteForceStudy, BruteForceFindings]):
     def settings(self, study: BruteForceStudy) -> BruteForceStudy:
         """The fields (see `StudyView.settings`)."""
         with all_fields():
-            study = self._fields(study)
+            fields, recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
+            left, right = st.columns(2)
+            with left:
+                corpus = attempt(lambda: _corpus_fields(study, fields), {})
+            with right:
+                targets = attempt(lambda: _targets_field(study), study.targets)
+            first, second, third, fourth = st.columns(4)
+            fields.draw("depth", first)
+            fields.draw("pairs", second)
+            recipe.draw("epochs", third)
+            fields.draw("hidden", fourth)
+            first, second, third, fourth = st.columns(4)
+            fields.draw("noise", first)
+            fields.draw("context", second, widget="selectbox")
+            fields.draw("random_count", third)
+            fields.draw("seed", fourth)
+            study = fields.record(targets=targets, recipe=recipe.record(), **corpus)
         st.caption(f"{counted(study.inputs(), 'input')} will be tried, if the text has enough characters.")
         return study
-
-    def _fields(self, study: BruteForceStudy) -> BruteForceStudy:
-        fields, recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
-        left, right = st.columns(2)
-        with left:
-            corpus = attempt(lambda: _corpus_fields(study, fields), {})
-        with right:
-            targets = attempt(lambda: _targets_field(study), study.targets)
-        first, second, third, fourth = st.columns(4)
-        fields.draw("depth", first)
-        fields.draw("pairs", second)
-        recipe.draw("epochs", third)
-        fields.draw("hidden", fourth)
-        first, second, third, fourth = st.columns(4)
-        fields.draw("noise", first)
-        fields.draw("context", second, widget="selectbox")
-        fields.draw("random_count", third)
-        fields.draw("seed", fourth)
-        return fields.record(targets=targets, recipe=recipe.record(), **corpus)
 
     def masker(self, study: BruteForceStudy) -> Masker:
         """See `MaskedView.masker`."""

@@ -47,28 +47,25 @@ class DialogueModelView(StudyView[DialogueModelStudy, TrainingFindings]):
     def settings(self, study: DialogueModelStudy) -> DialogueModelStudy:
         """The fields (see `StudyView.settings`)."""
         with all_fields():
-            return self._fields(study)
-
-    def _fields(self, study: DialogueModelStudy) -> DialogueModelStudy:
-        fields, of_recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
-        first, second = st.columns([1, 2])
-        name = fields.draw("name", first, max_chars=64)
-        if name in model_names():
-            first.caption("A model of that name exists and will be replaced.")
-        with second:
-            corpus = attempt(lambda: _corpus_fields(study, fields), {})
-        fields.row("pairs", "vocabulary", "embedding", "hidden")
-        first, second, third, fourth = st.columns(4)
-        fields.draw("context", first, widget="selectbox")
-        of_recipe.draw("epochs", second)
-        fields.draw("dropout", third)
-        fields.draw("seed", fourth)
-        recipe = attempt(of_recipe.record, study.recipe)
-        st.caption(
-            f"{'SGD' if recipe.optimiser == 'sgd' else 'Adam'}, learning rate {recipe.rate:g}, batches of "
-            f"{recipe.batch} pairs; {percent(study.test_share)} of the conversations are held out."
-        )
-        return fields.record(recipe=recipe, **corpus)
+            fields, of_recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
+            first, second = st.columns([1, 2])
+            name = fields.draw("name", first, max_chars=64)
+            if name in model_names():
+                first.caption("A model of that name exists and will be replaced.")
+            with second:
+                corpus = attempt(lambda: _corpus_fields(study, fields), {})
+            fields.row("pairs", "vocabulary", "embedding", "hidden")
+            first, second, third, fourth = st.columns(4)
+            fields.draw("context", first, widget="selectbox")
+            of_recipe.draw("epochs", second)
+            fields.draw("dropout", third)
+            fields.draw("seed", fourth)
+            recipe = attempt(of_recipe.record, study.recipe)
+            st.caption(
+                f"{'SGD' if recipe.optimiser == 'sgd' else 'Adam'}, learning rate {recipe.rate:g}, batches of "
+                f"{recipe.batch} pairs; {percent(study.test_share)} of the conversations are held out."
+            )
+            return fields.record(recipe=recipe, **corpus)
 
     def own_model(self, study: DialogueModelStudy) -> str:
         """The model that is trained."""

@@ -19,9 +19,6 @@ from engine.studies.rows import StudyRow
 from engine.triggers.model.characters import INPUT_SYMBOLS
 from engine.triggers.model.training_rows import TrainingProgress
 
-#: Targets in one row.
-TARGETS_A_ROW = 1_000
-
 
 @dataclass(frozen=True)
 class TrainingStep(TrainingProgress, StudyRow):

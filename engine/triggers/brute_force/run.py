@@ -32,7 +32,6 @@ from engine.triggers.brute_force.character_training import (
 )
 from engine.triggers.brute_force.enumeration import BruteForce
 from engine.triggers.brute_force.rows import (
-    TARGETS_A_ROW,
     CharacterModel,
     ListLength,
     OutsideReply,
@@ -46,9 +45,12 @@ from engine.triggers.brute_force.tally import Tally, TargetCounter
 from engine.triggers.model.characters import INPUT_SYMBOLS, OUTPUT_SYMBOLS, input_symbols, spelled_out
 from engine.triggers.model.seq2seq import Seq2Seq
 from engine.triggers.model.training_rows import perplexity
+from engine.triggers.search.search_settings import SearchSettings
 
 if TYPE_CHECKING:
     from engine.triggers.brute_force.study import BruteForceStudy
+
+_TARGETS_A_ROW = 1_000
 
 
 @dataclass(frozen=True)
@@ -116,13 +118,14 @@ class BruteForceRun:
     def search(self, length: int) -> Iterator[StudyRow | None]:
         """Search for the targets that inputs of that length reach."""
         model = yield from self._trained()
-        vocabulary = self.preparation.vocabulary
+        study, vocabulary = self.study, self.preparation.vocabulary
         brute_force = self._brute_force(model)
         existing = yield from existing_targets(brute_force, vocabulary, self._lists(), length)
+        settings = SearchSettings(shortlist=study.shortlist, restarts=study.restarts, seed=study.seed)
         for name, targets in existing.items():
             begun = time.perf_counter()
             ids = [vocabulary.ids(target) for target in targets]
-            outcomes = yield from search_triggers(brute_force, ids, length, self.study.search_settings())
+            outcomes = yield from search_triggers(brute_force, ids, length, settings)
             triggers = {
                 target: spelled_out(vocabulary, outcome.trigger[-1 - length : -1])
                 for target, outcome in zip(targets, outcomes, strict=True)
@@ -143,7 +146,7 @@ class BruteForceRun:
         return BruteForce(model, input_symbols(self.preparation.vocabulary), INPUT_SYMBOLS + 1, OUTPUT_SYMBOLS)
 
     def _hits(self, tally: Tally, brute_force: BruteForce, length: int) -> Iterator[StudyRow]:
-        """The hits of a part, `TARGETS_A_ROW` in a row, and examples of replies outside the list normal."""
+        """The hits of a part, `_TARGETS_A_ROW` in a row, and examples of replies outside the list normal."""
         vocabulary = self.preparation.vocabulary
 
         def spelled(place: int) -> str:
@@ -152,8 +155,8 @@ class BruteForceRun:
 
         for name, parts in tally.parts.items():
             listed = list(parts.items())  # those of `tally.whole` included
-            for start in range(0, len(listed), TARGETS_A_ROW):
-                some = dict(listed[start : start + TARGETS_A_ROW])
+            for start in range(0, len(listed), _TARGETS_A_ROW):
+                some = dict(listed[start : start + _TARGETS_A_ROW])
                 whole = {target: spelled(tally.whole[name][target]) for target in some if target in tally.whole[name]}
                 yield PartHits(length, name, whole, {target: spelled(place) for target, place in some.items()})
         for place, ids in tally.examples:

@@ -24,7 +24,7 @@ from engine.studies.rows import StudyRow
 from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.model.characters import INPUT_SYMBOLS
 from engine.triggers.model.recipe import Recipe
-from engine.triggers.search.search_settings import RESTARTS, SHORTLIST, SearchSettings
+from engine.triggers.search.search_settings import RESTARTS, SHORTLIST
 from engine.triggers.shared_settings import (
     CONTEXT,
     CORPUS,
@@ -194,10 +194,6 @@ class BruteForceStudy(Study):
             yield from run.part(length, number)
         if unit == self.units()[-1]:
             forget_characters()
-
-    def search_settings(self) -> SearchSettings:
-        """Of the search."""
-        return SearchSettings(shortlist=self.shortlist, restarts=self.restarts, seed=self.seed)
 
 
 PRESETS: dict[str, BruteForceStudy] = {
