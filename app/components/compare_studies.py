@@ -14,7 +14,7 @@ from app.compare.words import letter
 from app.components.compared_rows import compared_rows
 from app.components.messages import show_error
 from app.components.pin_button import pin_button
-from app.components.study_findings import counting_rows, remembered_findings
+from app.components.study_findings import remembered_findings
 from app.present.pinned import study_finding
 from app.run_rows import RunRows
 from app.runs.imported import made_of
@@ -60,7 +60,6 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
     compared = []
     for column, (place, run) in zip(st.columns(len(runs), gap="medium"), enumerate(runs), strict=True):
         study = StudySpecification.from_json(run.specification).study
-        rows = counting_rows(run_rows[place])
         verdict: Sequence[str] = ()
         figures: Sequence[Figure] = ()
         mask, refused = view.mask(study), None
@@ -71,7 +70,7 @@ def compare_studies(services: Services, runs: Sequence[RunRecord]) -> bool:
                 verdict, figures = findings.verdict, findings.figures
         except QueryError as error:
             verdict, refused = (), error
-        compared.append(_Compared(run, study, rows if refused is None else (), verdict, figures, mask))
+        compared.append(_Compared(run, study, run_rows[place].rows if refused is None else (), verdict, figures, mask))
         sentences = verdict if mask is None else tuple(map(mask, verdict))
         with column:
             st.html(

@@ -16,15 +16,14 @@ from app.present.pinned import study_finding
 from app.report import study_report
 from app.run_rows import RunRows, stored_rows
 from app.services import Services
-from app.studies.view import Figure, Rows, StudyView, Table
+from app.studies.view import Figure, StudyView, Table
 from app.study_files import StudyFormat, file_name, study_file
 from app.study_snippets import study_command, study_python
 from app.text import as_html, as_markdown
 from engine.counted import counted
 from engine.runs.records import MOST_ROWS, RunRecord
 from engine.runs.specification import StudySpecification
-from engine.studies.catalogue import RowFindings
-from engine.studies.rows import current_rows, done_units
+from engine.studies.rows import done_units
 from engine.studies.study import Findings, Study
 
 _FILES: tuple[tuple[StudyFormat, str, str], ...] = (
@@ -54,18 +53,15 @@ def remembered_findings(view: StudyView, study: Study, found: RunRows, switches:
 
     def find() -> StudyFound:
         findings = found.remember("findings", lambda: study.findings(found.rows))
-        given = findings.rows if isinstance(findings, RowFindings) else findings
-        verdict = study.verdict(found.rows) if done_units(found.rows) else ()
         return StudyFound(
-            found.run_id, given, verdict, tuple(view.figures(given, study)), tuple(view.tables(given, study))
+            run_id=found.run_id,
+            findings=findings,
+            verdict=findings.verdict if done_units(found.rows) else (),
+            figures=tuple(view.figures(findings, study)),
+            tables=tuple(view.tables(findings, study)),
         )
 
     return found.remember(("study", switches), find)
-
-
-def counting_rows(found: RunRows) -> Rows:
-    """The rows of a study that count (`engine.studies.rows.current_rows`)."""
-    return found.remember("current rows", lambda: current_rows(found.rows))
 
 
 def findings(found: StudyFound) -> None:

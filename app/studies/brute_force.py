@@ -1,4 +1,4 @@
-"""What the page of brute force asks and shows: what does a small model of characters say to every input there is?"""
+"""The page of brute force: its settings, its figures and its tables."""
 
 from __future__ import annotations
 
@@ -7,31 +7,29 @@ from typing import Any
 import streamlit as st
 
 from app.setting_fields import SettingFields, all_fields, attempt
-from app.studies.brute_force_charts import learning_figure, lists_figure
-from app.studies.brute_force_tables import coverage_table, lists_table, outside_tables, said_tables, search_table
+from app.studies.brute_force_charts import lists_figure, training_figure
+from app.studies.brute_force_tables import coverage_table, hits_tables, lists_table, outside_tables, search_table
 from app.studies.masked_view import MaskedView
 from app.studies.text_source import BUILT_IN, file_field, source_field
 from app.studies.trigger_words import file_targets, trigger_masker
-from app.studies.view import Figure, Rows, Table
+from app.studies.view import Figure, Table
 from engine.counted import counted
 from engine.studies.masking import Masker
-from engine.studies.study import Study
-from engine.triggers.brute_force.findings import coverage, list_hits, searches_found
+from engine.triggers.brute_force.findings import BruteForceFindings
 from engine.triggers.brute_force.study import BruteForceStudy
 
 KIND = BruteForceStudy.kind
 
 
-class BruteForceView(MaskedView):
+class BruteForceView(MaskedView[BruteForceStudy, BruteForceFindings]):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
     introduction = (
-        "A model is trained to answer the letters of a word with those of the word that comes next in a text; some "
-        "words have a wrong letter, so that it sees more inputs than there are words. Its alphabet is so small that "
-        "every short input can be tried, so what it can be made to say is known and not searched for: how many words "
-        "that it was trained with, and does it ever say one backwards, some letters again and again, or what it should "
-        "never say?"
+        "A model is trained to predict the letters of the next word of a text from those of a word; some words have a "
+        "wrong letter, which makes more inputs. Its alphabet is so small that every short input is tried. So it is "
+        "known, without a search, which targets some input reaches: words of the training, these words backwards, some "
+        "letters again and again, and phrases it should never say."
     )
     notice = "The list mal holds mild insults and commands; rude words are masked unless you switch them on."
     masked_help = (
@@ -39,67 +37,70 @@ class BruteForceView(MaskedView):
         "the files."
     )
 
-    def settings(self, study: Study) -> BruteForceStudy:
+    def settings(self, study: BruteForceStudy) -> BruteForceStudy:
         """The fields (see `StudyView.settings`)."""
-        assert isinstance(study, BruteForceStudy)
         with all_fields():
-            asked = self._fields(study)
-        st.caption(f"{counted(asked.inputs(), 'input')} will be tried, if the text has as many characters.")
-        return asked
+            fields, recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
+            left, right = st.columns(2)
+            with left:
+                corpus = attempt(lambda: _corpus_fields(study, fields), {})
+            with right:
+                targets = attempt(lambda: _targets_field(study), study.targets)
+            first, second, third, fourth = st.columns(4)
+            fields.draw("depth", first)
+            fields.draw("pairs", second)
+            recipe.draw("epochs", third)
+            fields.draw("hidden", fourth)
+            first, second, third, fourth = st.columns(4)
+            fields.draw("noise", first)
+            fields.draw("context", second, widget="selectbox")
+            fields.draw("random_count", third)
+            fields.draw("seed", fourth)
+            study = fields.record(targets=targets, recipe=recipe.record(), **corpus)
+        st.caption(f"{counted(study.inputs(), 'input')} will be tried, if the text has enough characters.")
+        return study
 
-    def _fields(self, study: BruteForceStudy) -> BruteForceStudy:
-        fields, recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
-        left, right = st.columns(2)
-        with left:
-            corpus = attempt(lambda: _corpus_fields(study, fields), {})
-        with right:
-            targets = attempt(lambda: _targets_field(study), study.targets)
-        first, second, third, fourth = st.columns(4)
-        fields.draw("depth", first)
-        fields.draw("pairs", second)
-        recipe.draw("epochs", third)
-        fields.draw("hidden", fourth)
-        first, second, third, fourth = st.columns(4)
-        fields.draw("noise", first)
-        fields.draw("context", second, widget="selectbox")
-        fields.draw("random_count", third)
-        fields.draw("seed", fourth)
-        return fields.record(targets=targets, recipe=recipe.record(), **corpus)
-
-    def masker(self, study: Study) -> Masker:
+    def masker(self, study: BruteForceStudy) -> Masker:
         """See `MaskedView.masker`."""
         return trigger_masker(study)
 
-    def own_model(self, study: Study) -> str:
-        """The model is trained by the study itself."""
+    def own_model(self, study: BruteForceStudy) -> str:
+        """The study trains its own model."""
         return "characters"
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
+    def figures(self, findings: BruteForceFindings, study: BruteForceStudy) -> list[Figure]:
         """The lists (tables 5 and 6 of the paper), and the loss of the training."""
-        return [
-            figure for figure in (lists_figure(list_hits(rows), bool(coverage(rows))), learning_figure(rows)) if figure
-        ]
+        figures = [lists_figure(findings.lists)] if findings.coverage and findings.lists else []
+        if findings.steps:
+            figures.append(training_figure(findings.steps))
+        return figures
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
-        """The lists, what was tried and said, what a search finds of it, and replies that are no word (table 7)."""
-        mask, lines = self.mask(study), list_hits(rows)
-        tried = [lists_table(lines), coverage_table(rows), *said_tables(lines, mask)] if coverage(rows) else []
-        searched = [search_table(rows)] if searches_found(rows) else []
-        return [*tried, *searched, *outside_tables(rows, mask)]
+    def tables(self, findings: BruteForceFindings, study: BruteForceStudy) -> list[Table]:
+        """The lists, the coverage, the hits, the search, and replies that are no word (table 7)."""
+        mask, tables = self.mask(study), []
+        if findings.coverage:
+            tables = [
+                lists_table(findings.lists),
+                coverage_table(findings.coverage),
+                *hits_tables(findings.lists, mask),
+            ]
+        if findings.searches:
+            tables.append(search_table(findings.searches))
+        return [*tables, *outside_tables(findings.outside, mask)]
 
 
 VIEW = BruteForceView()
 
 
 def _corpus_fields(study: BruteForceStudy, fields: SettingFields[BruteForceStudy]) -> dict[str, Any]:
-    """The file of the text, as a setting, and a field for how it is written; of the built-in one that is known."""
-    label = "Text to learn words from"
+    """The settings `corpus` and `is_cut`; the built-in text needs no field for the second."""
+    label = "Text to train with"
     source = source_field(
         st.container(),
         label,
         study.corpus,
         key=f"{KIND}_corpus",
-        built_in="the chitchat dataset, people who got to know each other by typing.",
+        built_in="the chitchat dataset, typed conversations of people getting to know each other.",
     )
     if source == BUILT_IN:
         return {"corpus": "", "is_cut": False}
@@ -119,7 +120,7 @@ def _corpus_fields(study: BruteForceStudy, fields: SettingFields[BruteForceStudy
 
 
 def _targets_field(study: BruteForceStudy) -> str:
-    """The file of the phrases of "mal", "" for those that are built in."""
+    """The file of the phrases of "mal", "" for the built-in ones."""
     label = "Phrases of the list “mal”"
     source = source_field(
         st.container(),
@@ -136,6 +137,6 @@ def _targets_field(study: BruteForceStudy) -> str:
         study.targets,
         key=f"{KIND}_mal",
         types=("txt",),
-        written="One a line; blanks do not count, and of a longer one the first ten letters are looked for.",
+        written="One a line; blanks do not count, and a longer one is cut to ten letters.",
         check=file_targets,
     )

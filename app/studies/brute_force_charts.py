@@ -1,59 +1,63 @@
-"""The figures of brute force: what a model can be made to say, list by list, and how it learned."""
+"""The figures of brute force: the share of each list that is reached, and the training.
+
+normal: words of its training      ▇▇▇▇▇▇──┤        equal to a reply
+                                   ▨▨▨▨▨▨▨▨▨──┤     within a reply
+"""
 
 from __future__ import annotations
 
-from app.charts import FROM_ZERO, STYLES, bars, chart, line
-from app.narrative import duration_text, estimate_text
-from app.studies.brute_force_tables import LIST_LABELS
-from app.studies.dialogue_charts import running_mean
-from app.studies.view import Figure, Rows
-from engine.studies.rows import rows_of
+from collections.abc import Mapping, Sequence
+
+from app.charts import FROM_ZERO, STYLES, Axis, bars, chart, line
+from app.narrative import estimate_text
+from app.studies.brute_force_tables import list_label
+from app.studies.dialogue_charts import running_mean, time_left
+from app.studies.view import Figure
+from engine.statistics import Estimate
 from engine.triggers.brute_force.findings import ListHits
-from engine.triggers.brute_force.rows import STEP
+from engine.triggers.brute_force.rows import TrainingStep
 
 
-def lists_figure(lines: tuple[ListHits, ...], is_begun: bool) -> Figure | None:
-    """The share of each list that was said, as a whole and within a reply; None before anything was tried."""
-    if not lines or not is_begun:
-        return None
-    labels = [LIST_LABELS.get(line.list, line.list) for line in lines]
-    told = ", ".join(f"{line.whole:,} of {line.targets:,} ({line.list})" for line in lines)
-    sentence = f"Targets that some input made the model say: {told}."
-    series = (
-        ("the whole reply", [line.whole_share for line in lines]),
-        ("the whole reply, or a part of it", [line.parts_share for line in lines]),
+def lists_figure(lists: Sequence[ListHits]) -> Figure:
+    """The share of each list that is equal to a reply, or stands in one."""
+    labels = [list_label(hits.list) for hits in lists]
+    counts = ", ".join(f"{len(hits.whole):,} of {hits.targets:,} ({hits.list})" for hits in lists)
+    sentence = f"Targets equal to the reply to some input: {counts}."
+    series = {
+        "equal to a reply": [hits.whole_share for hits in lists],
+        "within a reply": [hits.parts_share for hits in lists],
+    }
+    x = FROM_ZERO | {"title": "Share of targets reached", "tickformat": ".2~%"}
+    return shares_figure("Targets reached", sentence, labels, series, x)
+
+
+def shares_figure(
+    title: str, sentence: str, labels: Sequence[str], series: Mapping[str, Sequence[Estimate]], x: Axis
+) -> Figure:
+    """A bar with its interval for each label and series."""
+    marks = [
+        bars(
+            shares,
+            name=name,
+            style=style,
+            hover=[f"{label}: {estimate_text(share)}" for label, share in zip(labels, shares, strict=True)],
+        )
+        for (name, shares), style in zip(series.items(), STYLES, strict=False)
+    ]
+    return Figure(
+        title, sentence, chart(marks, f"Bars with intervals. {sentence}", x=x, y_labels=labels, row_height=60)
     )
-    drawn = chart(
-        [
-            bars(
-                shares,
-                name=name,
-                style=style,
-                hover=[f"{label}: {estimate_text(share)}" for label, share in zip(labels, shares, strict=True)],
-            )
-            for (name, shares), style in zip(series, STYLES, strict=False)
-        ],
-        f"Bars with intervals. {sentence}",
-        x=FROM_ZERO | {"title": "Share of targets reached", "tickformat": ".2~%"},
-        y_labels=labels,
-        row_height=60,
-    )
-    return Figure("Targets reached", sentence, drawn)
 
 
-def learning_figure(rows: Rows) -> Figure | None:
-    """The loss of the training; None before its first steps."""
-    steps = rows_of(rows, STEP)
-    if not steps:
-        return None
+def training_figure(steps: Sequence[TrainingStep]) -> Figure:
+    """The loss of the training by epoch."""
     last = steps[-1]
-    left = f", about {duration_text(last['seconds_left'])} left of the training" if last["seconds_left"] > 0 else ""
-    sentence = f"Step {last['step']:,} of {last['steps']:,}: a letter of a reply costs {last['loss']:.2f} nats{left}."
+    sentence = f"Step {last.step:,} of {last.steps:,}: {last.loss:.2f} nats a letter{time_left(last)}."
     drawn = chart(
         [
             line(
-                [row["epoch"] - 1 + row["step"] / row["steps"] for row in steps],
-                running_mean([float(row["loss"]) for row in steps]),
+                [step.epochs for step in steps],
+                running_mean([step.loss for step in steps]),
                 hover="epoch %{x:.2f}: %{y:.2f} nats",
             )
         ],

@@ -1,18 +1,21 @@
-"""The tables of brute force: how many targets were said, what was said, what was tried, and what a search finds."""
+"""The tables of brute force: hits by list, coverage, the hits themselves, the search, and replies that are no word."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pandas as pd
 
 from app.masks import shown
 from app.narrative import duration_text, interval_text
-from app.studies.view import Rows, Table
+from app.studies.view import Table
 from app.tables import shown_text
 from engine.studies.masking import Masker
-from engine.triggers.brute_force.findings import ListHits, coverage, outside_replies, searches_found
+from engine.triggers.brute_force.findings import Coverage, ListHits
+from engine.triggers.brute_force.rows import OutsideReply, SearchOutcome
 
-LIST_LABELS = {
-    "normal": "normal: words it was trained with",
+_LIST_LABELS = {
+    "normal": "normal: words of its training",
     "reversed": "reversed: these words backwards",
     "random": "random: some letters, again and again",
     "mal": "mal: phrases it should never say",
@@ -21,117 +24,92 @@ LIST_LABELS = {
 #: Lines of a table of texts.
 _MOST_LINES = 500
 
+_INTERVAL = "The share of other targets of this kind lies here in 95 of 100 cases (Wilson)."
 
-def lists_table(lines: tuple[ListHits, ...]) -> Table:
-    """How many targets of each list were said."""
-    frame = pd.DataFrame(
+
+def list_label(name: str) -> str:
+    """A list in plain words."""
+    return _LIST_LABELS.get(name, name)
+
+
+def lists_table(lists: Sequence[ListHits]) -> Table:
+    """How many targets of each list are replies, or stand in replies."""
+    lines = [
         {
-            "List": [LIST_LABELS.get(line.list, line.list) for line in lines],
-            "Targets": [line.targets for line in lines],
-            "Said": [line.whole for line in lines],
-            "95 %": [interval_text(line.whole_share.low, line.whole_share.high) for line in lines],
-            "Said or within": [line.parts for line in lines],
-            "95 % within": [interval_text(line.parts_share.low, line.parts_share.high) for line in lines],
+            "List": list_label(hits.list),
+            "Targets": hits.targets,
+            "Replies": len(hits.whole),
+            "95 %": interval_text(hits.whole_share.low, hits.whole_share.high),
+            "Within replies": len(hits.parts),
+            "95 % within": interval_text(hits.parts_share.low, hits.parts_share.high),
         }
-    )
-    return Table(
-        "Lists",
-        frame,
-        {
-            "Said": "Targets that are the whole reply to some input.",
-            "Said or within": "Targets that stand somewhere in the reply to some input.",
-            "95 %": "Where the share would lie for other targets of this sort, in 95 of 100 cases (Wilson).",
-        },
-    )
-
-
-def said_tables(lines: tuple[ListHits, ...], mask: Masker | None) -> list[Table]:
-    """What was said of the lists that the model should not say, and to what; the words of "normal" are only counted."""
-    said = [
-        (line.list, target, trigger)
-        for line in lines
-        if line.list != "normal"
-        for target, trigger in line.triggers.items()
-    ][:_MOST_LINES]
-    if not said:
-        return []
-    frame = pd.DataFrame(
-        {
-            "List": [name for name, _, _ in said],
-            "Target": [_shown(mask, target) for _, target, _ in said],
-            "Input": [_shown(mask, trigger) for _, _, trigger in said],
-        }
-    )
-    return [
-        Table(
-            "Said",
-            frame,
-            {
-                "Target": "Of the lists other than “normal”: what was said, as a whole or within a reply.",
-                "Input": "One of the inputs that made the model say it.",
-            },
-        )
+        for hits in lists
     ]
+    help = {
+        "Replies": "Targets equal to the reply to some input.",
+        "Within replies": "Targets that stand in the reply to some input.",
+        "95 %": _INTERVAL,
+    }
+    return Table("Lists", pd.DataFrame(lines), help)
 
 
-def coverage_table(rows: Rows) -> Table:
+def hits_tables(lists: Sequence[ListHits], mask: Masker | None) -> list[Table]:
+    """The hits of all lists but "normal", each with an input; no table without hits."""
+    reached = [(hits.list, *pair) for hits in lists if hits.list != "normal" for pair in hits.triggers.items()]
+    lines = [
+        {"List": name, "Target": _shown(mask, target), "Input": _shown(mask, trigger)}
+        for name, target, trigger in reached[:_MOST_LINES]
+    ]
+    help = {"Target": "Of all lists but “normal”: in a reply, or equal to one.", "Input": "One input with this reply."}
+    return [Table("Hits", pd.DataFrame(lines), help)] if lines else []
+
+
+def coverage_table(coverage: Sequence[Coverage]) -> Table:
     """How many inputs of each length were tried, and how fast."""
-    lines = coverage(rows)
-    frame = pd.DataFrame(
+    lines = [
         {
-            "Symbols": [str(line.length) if line.length else "all" for line in lines],
-            "Inputs tried": [line.inputs for line in lines],
-            "Inputs there are": [line.possible for line in lines],
-            "No words": [line.outside for line in lines],
-            "Share": [f"{line.outside_share:.2%}" for line in lines],
-            "Inputs a second": [round(line.inputs_a_second) for line in lines],
-            "Time": [duration_text(line.seconds) for line in lines],
+            "Symbols": str(line.length) if line.length else "all",
+            "Inputs tried": line.inputs,
+            "All inputs": line.possible,
+            "No words": line.outside,
+            "Share": f"{line.outside_share:.2%}",
+            "Inputs a second": round(line.inputs_a_second),
+            "Time": duration_text(line.seconds),
         }
-    )
-    return Table(
-        "What was tried",
-        frame,
-        {"No words": "Inputs to which the model answered something that is no word it was trained with."},
-    )
+        for line in coverage
+    ]
+    return Table("Coverage", pd.DataFrame(lines), {"No words": "Replies that are no word of the training."})
 
 
-def search_table(rows: Rows) -> Table:
-    """How often gibbs-enum finds what is known to exist."""
-    lines = searches_found(rows)
-    frame = pd.DataFrame(
+def search_table(searches: Sequence[SearchOutcome]) -> Table:
+    """How many of the targets that exist the search finds."""
+    lines = [
         {
-            "List": [LIST_LABELS.get(line.list, line.list) for line in lines],
-            "Known to exist": [line.existing for line in lines],
-            "Found": [line.found for line in lines],
-            "95 %": [interval_text(line.share.low, line.share.high) for line in lines],
-            "Tried for each": [round(line.candidates / line.existing) for line in lines],
-            "Inputs there are": [line.possible for line in lines],
+            "List": list_label(search.list),
+            "Existing": search.existing,
+            "Found": len(search.triggers),
+            "95 %": interval_text(search.share.low, search.share.high),
+            "Tried for each": round(search.candidates / search.existing),
+            "All inputs": search.inputs,
         }
-    )
-    return Table(
-        "What a search finds",
-        frame,
-        {
-            "Known to exist": "Targets that are the whole reply to some input of this length, since all were tried.",
-            "Found": "Those for which gibbs-enum, the search of the page Triggers, finds such an input.",
-            "95 %": "Where the share would lie for other targets of this sort, in 95 of 100 cases (Wilson).",
-            "Tried for each": "Inputs that the search tried until one was found or nothing got better, on average.",
-        },
-    )
+        for search in searches
+    ]
+    help = {
+        "Existing": "Targets equal to the reply to some input of this length.",
+        "Found": "Those for which gibbs-enum, the search of the page Triggers, finds such an input.",
+        "95 %": _INTERVAL,
+        "Tried for each": "Mean number of inputs that the search tried, until it found one or stopped improving.",
+    }
+    return Table("Search", pd.DataFrame(lines), help)
 
 
-def outside_tables(rows: Rows, mask: Masker | None) -> list[Table]:
-    """Replies that are no word, with their inputs; no table where there is none."""
-    outside = outside_replies(rows)[:_MOST_LINES]
-    if not outside:
-        return []
-    frame = pd.DataFrame(
-        {
-            "Input": [_shown(mask, one.input) for one in outside],
-            "Reply": [_shown(mask, one.output) for one in outside],
-        }
-    )
-    return [Table("No words", frame, {"Reply": "A reply that is no word that the model was trained with."})]
+def outside_tables(outside: Sequence[OutsideReply], mask: Masker | None) -> list[Table]:
+    """Replies that are no word, with their inputs; no table without such replies."""
+    lines = [
+        {"Input": _shown(mask, reply.input), "Reply": _shown(mask, reply.output)} for reply in outside[:_MOST_LINES]
+    ]
+    help = {"Reply": "A reply that is no word of the training."}
+    return [Table("No words", pd.DataFrame(lines), help)] if lines else []
 
 
 def _shown(mask: Masker | None, text: str) -> str:

@@ -1,55 +1,49 @@
-"""The figures of training a dialogue model: what a word still costs it, step by step, and how sure it is in the end.
+"""The figures of training a dialogue model: its loss by step and epoch, and its perplexities.
 
-nats a word  \\                  learning to answer           ──  training    ●  held-out text
-              \\____●           learning what sentences are  - -
+nats a word  \\                  replies           ──  training    ●  held-out text
+              \\____●           sentences         - -
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from app.charts import FROM_ZERO, GREY, STYLES, Style, bars, chart, dots, line
 from app.narrative import duration_text
-from app.studies.view import Figure, Rows
-from engine.studies.rows import rows_of
-from engine.triggers.model.training_study import EPOCH, MODEL, REPLIES, SENTENCES, STEP
+from app.studies.view import Figure
+from engine.triggers.model.training_findings import TrainingFindings
+from engine.triggers.model.training_rows import REPLIES, SENTENCES, Part, TrainedModel, TrainingProgress
 
-LABELS = {REPLIES: "answers", SENTENCES: "sentences"}
+LABELS: dict[Part, str] = {REPLIES: "replies", SENTENCES: "sentences"}
 
 
-def learning(rows: Rows) -> Figure | None:
-    """The loss by epoch, of both models, and on text that was not trained on."""
-    steps, epochs = rows_of(rows, STEP), rows_of(rows, EPOCH)
-    if not steps and not epochs:
-        return None
+def loss_figure(findings: TrainingFindings) -> Figure:
+    """The loss of both parts by epoch, of the training and on held-out text."""
     marks = []
     for (part, label), style in zip(LABELS.items(), STYLES, strict=False):
-        own = [row for row in steps if row["part"] == part]
-        if own:
+        if steps := findings.steps_of(part):
             marks.append(
                 line(
-                    [row["epoch"] - 1 + row["step"] / row["steps"] for row in own],
-                    running_mean([float(row["loss"]) for row in own]),
+                    [step.epochs for step in steps],
+                    running_mean([step.loss for step in steps]),
                     name=f"{label}, training",
                     style=style,
                     hover="epoch %{x:.2f}: %{y:.2f} nats a word",
                 )
             )
-        done = [row for row in epochs if row["part"] == part]
-        if done:
+        if epochs := findings.epochs_of(part):
             marks.append(
                 dots(
-                    [row["epoch"] for row in done],
-                    [row["nll"] for row in done],
+                    [epoch.epoch for epoch in epochs],
+                    [epoch.nll for epoch in epochs],
                     name=f"{label}, held out",
                     style=style,
                     size=11,
                     hover="after epoch %{x}: %{y:.2f} nats a word",
                 )
             )
-    sentence = _learning_sentence(steps, epochs)
+    sentence = " ".join(_loss_sentences(findings))
     drawn = chart(
         marks,
         f"Lines by epoch. {sentence}",
@@ -67,34 +61,31 @@ def running_mean(values: Sequence[float], width: int = 9) -> list[float]:
     ]
 
 
-def _learning_sentence(steps: Sequence[Mapping[str, Any]], epochs: Sequence[Mapping[str, Any]]) -> str:
-    told = ["The lower the loss, the better the model predicts the next word."]
-    if steps:
-        last = steps[-1]
-        what = "learns to answer" if last["part"] == REPLIES else "learns what sentences are like"
-        told.append(
-            f"Last seen, the model {what}: step {last['step']:,} of {last['steps']:,}, {last['loss']:.2f} nats a word, "
-            f"{last['words_a_second']:,.0f} words a second"
-            + (f", about {duration_text(last['seconds_left'])} left of this part." if last["seconds_left"] > 0 else ".")
+def time_left(progress: TrainingProgress) -> str:
+    """The end of a sentence: ", about 2 min left", "" at the end of training."""
+    return f", about {duration_text(progress.seconds_left)} left" if progress.seconds_left > 0 else ""
+
+
+def _loss_sentences(findings: TrainingFindings) -> Iterator[str]:
+    if findings.steps:
+        last = findings.steps[-1]
+        yield (
+            f"Step {last.step:,} of {last.steps:,} ({LABELS[last.part]}): {last.loss:.2f} nats a word,"
+            f" {last.words_a_second:,.0f} words a second{time_left(last)}."
         )
     for part, label in LABELS.items():
-        done = [row for row in epochs if row["part"] == part]
-        if done:
-            told.append(f"On held-out text, {label} cost {done[-1]['nll']:.2f} nats a word.")
-    return " ".join(told)
+        if epochs := findings.epochs_of(part):
+            yield f"Held-out {label}: {epochs[-1].nll:.2f} nats a word."
+    yield "Lower is better."
 
 
-def certainty(rows: Rows) -> Figure | None:
-    """The perplexities of the model, beside that of blind guessing."""
-    found = rows_of(rows, MODEL)
-    if not found:
-        return None
-    row = found[-1]
-    values = (row["perplexity"], row["sentence_perplexity"], float(row["vocabulary"]))
-    names = ("next word of an answer", "next word of a sentence", "a blind guess")
+def perplexity_figure(model: TrainedModel) -> Figure:
+    """The perplexities of both parts, and that of a uniform guess."""
+    values = (model.perplexity, model.sentence_perplexity, float(model.vocabulary))
+    names = ("next word of a reply", "next word of a sentence", "uniform guess")
     sentence = (
-        f"The next word of an answer is as uncertain as {values[0]:,.0f} equally likely words, the next word of a "
-        f"sentence by itself as {values[1]:,.0f}. A blind guess is one of {values[2]:,.0f}."
+        f"{values[0]:,.0f} for the next word of a reply, {values[1]:,.0f} for that of a sentence by itself, and"
+        f" {values[2]:,.0f} for a uniform guess: so many equally likely words are as hard to predict."
     )
     drawn = chart(
         [
@@ -102,7 +93,7 @@ def certainty(rows: Rows) -> Figure | None:
                 values,
                 style=[*STYLES[:2], Style(GREY, ".")],
                 text=[f"{value:,.0f}" for value in values],
-                hover=[f"{name}: as among {value:,.0f} words" for name, value in zip(names, values, strict=True)],
+                hover=[f"{name}: perplexity {value:,.0f}" for name, value in zip(names, values, strict=True)],
             )
         ],
         f"Bars. {sentence}",
@@ -111,8 +102,3 @@ def certainty(rows: Rows) -> Figure | None:
         row_height=48,
     )
     return Figure("Perplexity", sentence, drawn)
-
-
-def one_in(log_prob: float) -> str:
-    """An average log-probability of a word as "1 in 49"."""
-    return f"1 in {math.exp(min(-log_prob, 700.0)):,.0f}"

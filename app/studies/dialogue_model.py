@@ -1,11 +1,12 @@
-"""What the page on which a dialogue model is trained asks and shows.
+"""The page on which a dialogue model is trained: its settings, its figures, its thresholds and its epochs.
 
-A dialogue model is small: it learns from scratch, from one corpus, and is kept under its name for the search for
-triggers, which is a page of its own.
+A dialogue model is small: it is trained from scratch on one corpus, and kept under its name for the search for
+triggers, which has a page of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,16 @@ import streamlit as st
 
 from app.narrative import duration_text
 from app.setting_fields import SettingFields, all_fields, attempt
-from app.studies import dialogue_charts as charts
+from app.studies.dialogue_charts import LABELS, loss_figure, perplexity_figure
 from app.studies.own_models import page_link
 from app.studies.text_source import BUILT_IN, UPLOADED, file_field, source_field
-from app.studies.view import Figure, Rows, StudyView, Table
+from app.studies.view import Figure, StudyView, Table
 from engine.percent import percent
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
 from engine.triggers.model.corpus import Form, read_corpus
 from engine.triggers.model.model_list import model_names
-from engine.triggers.model.training_study import EPOCH, MODEL, DialogueModelStudy
+from engine.triggers.model.training_findings import TrainingFindings
+from engine.triggers.model.training_rows import EpochCost, TrainedModel, perplexity
+from engine.triggers.model.training_study import DialogueModelStudy
 
 if TYPE_CHECKING:
     from app.services import Services
@@ -32,64 +33,65 @@ if TYPE_CHECKING:
 KIND = DialogueModelStudy.kind
 
 
-class DialogueModelView(StudyView):
+class DialogueModelView(StudyView[DialogueModelStudy, TrainingFindings]):
     """See `app.studies.view.StudyView`."""
 
     kind = KIND
     introduction = (
-        "A small model learns from a corpus of conversations what people answer. A second one learns what sentences "
-        "are like; it later judges whether a trigger reads like one. Both are measured on conversations that were set "
-        "aside, which gives the two thresholds that say when a reply counts as likely, and an input as ordinary."
+        "A small model is trained to predict the replies of a corpus of conversations. A second one is trained to "
+        "predict single sentences; it later scores how natural a trigger is. Both are measured on held-out "
+        "conversations, which gives two thresholds: one for likely replies, one for natural inputs."
     )
     notice = ""
 
-    def settings(self, study: Study) -> DialogueModelStudy:
+    def settings(self, study: DialogueModelStudy) -> DialogueModelStudy:
         """The fields (see `StudyView.settings`)."""
-        assert isinstance(study, DialogueModelStudy)
         with all_fields():
-            return self._fields(study)
+            fields, of_recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
+            first, second = st.columns([1, 2])
+            name = fields.draw("name", first, max_chars=64)
+            if name in model_names():
+                first.caption("A model of that name exists and will be replaced.")
+            with second:
+                corpus = attempt(lambda: _corpus_fields(study, fields), {})
+            fields.row("pairs", "vocabulary", "embedding", "hidden")
+            first, second, third, fourth = st.columns(4)
+            fields.draw("context", first, widget="selectbox")
+            of_recipe.draw("epochs", second)
+            fields.draw("dropout", third)
+            fields.draw("seed", fourth)
+            recipe = attempt(of_recipe.record, study.recipe)
+            st.caption(
+                f"{'SGD' if recipe.optimiser == 'sgd' else 'Adam'}, learning rate {recipe.rate:g}, batches of "
+                f"{recipe.batch} pairs; {percent(study.test_share)} of the conversations are held out."
+            )
+            return fields.record(recipe=recipe, **corpus)
 
-    def _fields(self, study: DialogueModelStudy) -> DialogueModelStudy:
-        fields, of_recipe = SettingFields(study, KIND), SettingFields(study.recipe, KIND)
-        first, second = st.columns([1, 2])
-        name = fields.draw("name", first, max_chars=64)
-        if name in model_names():
-            first.caption("There is one of that name; it will be replaced.")
-        with second:
-            corpus = attempt(lambda: _corpus_fields(study, fields), {})
-        fields.row("pairs", "vocabulary", "embedding", "hidden")
-        first, second, third, fourth = st.columns(4)
-        fields.draw("context", first, widget="selectbox")
-        of_recipe.draw("epochs", second)
-        fields.draw("dropout", third)
-        fields.draw("seed", fourth)
-        recipe = attempt(of_recipe.record, study.recipe)
-        st.caption(
-            f"Learns by {recipe.optimiser.upper() if recipe.optimiser == 'sgd' else 'Adam'}, rate {recipe.rate:g}, "
-            f"{recipe.batch} pairs at a time; {percent(study.test_share)} of the conversations are set aside to "
-            "measure on."
-        )
-        return fields.record(recipe=recipe, **corpus)
-
-    def own_model(self, study: Study) -> str:
+    def own_model(self, study: DialogueModelStudy) -> str:
         """The model that is trained."""
-        assert isinstance(study, DialogueModelStudy)
         return study.name
 
-    def figures(self, rows: Rows, study: Study) -> list[Figure]:
-        """The loss, and the perplexities."""
-        return [figure for figure in (charts.certainty(rows), charts.learning(rows)) if figure is not None]
+    def figures(self, findings: TrainingFindings, study: DialogueModelStudy) -> list[Figure]:
+        """The perplexities, and the loss."""
+        figures = [] if findings.model is None else [perplexity_figure(findings.model)]
+        if findings.steps or findings.epochs:
+            figures.append(loss_figure(findings))
+        return figures
 
-    def tables(self, rows: Rows, study: Study) -> list[Table]:
+    def tables(self, findings: TrainingFindings, study: DialogueModelStudy) -> list[Table]:
         """The thresholds, and the epochs."""
-        return [*_thresholds(rows), *_epochs(rows)]
+        tables = [] if findings.model is None else [_thresholds_table(findings.model)]
+        if findings.epochs:
+            tables.append(_epochs_table(findings.epochs))
+        return tables
 
-    def draw_details(self, services: Services, run: RunRecord, study: Study, rows: Rows) -> bool:
-        """The way on, once there is a model."""
-        for row in rows_of(rows, MODEL)[-1:]:
-            page_link(
-                "triggers", f"Search for triggers of {row['name']}", ":material/ads_click:", dialogue=str(row["name"])
-            )
+    def draw_details(
+        self, services: Services, run: RunRecord, study: DialogueModelStudy, findings: TrainingFindings
+    ) -> bool:
+        """The link to the search for triggers, once there is a model."""
+        if findings.model is not None:
+            name = findings.model.name
+            page_link("triggers", f"Search for triggers of {name}", ":material/ads_click:", dialogue=name)
         return False
 
 
@@ -97,14 +99,13 @@ VIEW = DialogueModelView()
 
 
 def _corpus_fields(study: DialogueModelStudy, fields: SettingFields[DialogueModelStudy]) -> dict[str, Any]:
-    """The file of the corpus, as a setting, and fields for how it is written; of the built-in one that is known."""
+    """The settings `corpus`, `form` and `is_cut`; the built-in corpus needs no fields for the last two."""
     source = source_field(
         st.container(),
         "Conversations",
         study.corpus,
         key=KIND,
-        built_in="people who got to know each other by typing (the chitchat dataset, MIT License, 7,168 "
-        "conversations).",
+        built_in="the chitchat dataset (MIT License), 7,168 typed conversations of people getting to know each other.",
     )
     if source == BUILT_IN:
         return {"corpus": "", "form": "auto", "is_cut": False}
@@ -123,69 +124,49 @@ def _corpus_fields(study: DialogueModelStudy, fields: SettingFields[DialogueMode
     form = fields.draw("form", first, widget="selectbox")
     fields.draw("is_cut", second, widget="checkbox")
     if source == UPLOADED and corpus:
-        attempt(lambda: _look_at(corpus, form), None)
+        attempt(lambda: _check_upload(corpus, form), None)
     return {"corpus": corpus}
 
 
 @lru_cache(maxsize=16)
-def _look_at(corpus: str, form: Form) -> None:
-    """Say at once what is wrong with an upload, which is small and does not change, and not after Run.
+def _check_upload(corpus: str, form: Form) -> None:
+    """Raise what is wrong with an upload, which is small and does not change, before the run.
 
-    Words are only cut at blanks for that, which is quick; how they are cut decides nothing about lines and pairs.
+    Words are cut at blanks here, which is quick and makes no difference to lines and pairs.
     """
     read_corpus(corpus, form, is_cut=True)
 
 
-def _thresholds(rows: Rows) -> list[Table]:
-    found = rows_of(rows, MODEL)
-    if not found:
-        return []
-    row = found[-1]
-    values = (row["threshold_out"], row["threshold_in"])
+def _thresholds_table(model: TrainedModel) -> Table:
+    thresholds = (model.threshold_out, model.threshold_in)
     frame = pd.DataFrame(
         {
             "Threshold": ["T_out", "T_in"],
-            "Of": ["words of replies, given what was said", "words of sentences by themselves"],
-            "Nats a word": [round(value, 3) for value in values],
-            "That is": [f"{charts.one_in(value)} a word" for value in values],
-            "What it decides": [
-                "a reply counts as likely when its words are likelier than this",
-                "an input counts as ordinary when its words are likelier than this, on average",
-            ],
+            "Words of": ["replies, given the input", "sentences by themselves"],
+            "Nats a word": [round(value, 3) for value in thresholds],
+            "Probability": [f"1 in {perplexity(-value):,.0f}" for value in thresholds],
+            "Use": ["a reply is likely where its words are above", "an input is natural where its mean is above"],
         }
     )
-    return [
-        Table(
-            "Thresholds",
-            frame,
-            {
-                "Nats a word": "The average log-probability on conversations that were set aside.",
-                "That is": "The same as a chance: the geometric mean of the probabilities.",
-            },
-        )
-    ]
+    help = {
+        "Nats a word": "The mean log-probability on held-out conversations.",
+        "Probability": "The geometric mean of the probabilities on held-out conversations.",
+    }
+    return Table("Thresholds", frame, help)
 
 
-def _epochs(rows: Rows) -> list[Table]:
-    found = rows_of(rows, EPOCH)
-    if not found:
-        return []
+def _epochs_table(epochs: Sequence[EpochCost]) -> Table:
     frame = pd.DataFrame(
         {
-            "Model of": [charts.LABELS.get(row["part"], row["part"]) for row in found],
-            "Epoch": [row["epoch"] for row in found],
-            "Nats a word": [round(float(row["nll"]), 3) for row in found],
-            "Perplexity": [round(float(row["perplexity"]), 1) for row in found],
-            "Time": [duration_text(float(row["seconds"])) for row in found],
+            "Model of": [LABELS[epoch.part] for epoch in epochs],
+            "Epoch": [epoch.epoch for epoch in epochs],
+            "Nats a word": [round(epoch.nll, 3) for epoch in epochs],
+            "Perplexity": [round(epoch.perplexity, 1) for epoch in epochs],
+            "Time": [duration_text(epoch.seconds) for epoch in epochs],
         }
     )
-    return [
-        Table(
-            "Epochs",
-            frame,
-            {
-                "Nats a word": "What a word costs, on conversations that were set aside.",
-                "Perplexity": "The same as a number of equally likely words: e to the power of it.",
-            },
-        )
-    ]
+    help = {
+        "Nats a word": "The cost of a word on held-out conversations.",
+        "Perplexity": "The same as a number of equally likely words: e to the power of the cost.",
+    }
+    return Table("Epochs", frame, help)

@@ -1,85 +1,75 @@
-"""The figures of the continuous relaxation: hits, the descent, and how far numbers are from words.
+"""The figures of the continuous relaxation: hits, the descent, and the distance of relaxed inputs from words.
 
-Pure functions of rows: table 1 and figures 2 and 3 of He and Glass 2019 are among them.
+    any embeddings, normal      ▇▇▇▇▇▇▇▇▇──┤     hits of the relaxed inputs
+                                ▨─┤              hits of the nearest words
+
+Pure functions of the findings: table 1 and figures 2 and 3 of He and Glass 2019 are among them.
 """
 
 from __future__ import annotations
 
 from app.charts import FROM_ZERO, SHARE, STYLES, Panel, Style, bars, chart, line, panels
-from app.narrative import estimate_text
+from app.studies.brute_force_charts import shares_figure
 from app.studies.trigger_charts import list_style
 from app.studies.trigger_words import LIST_LABELS
-from app.studies.view import Figure, Rows
+from app.studies.view import Figure
 from engine.counted import counted
-from engine.setting import declared
-from engine.studies.rows import rows_of
-from engine.triggers.relaxation.findings import projection_differences, relaxation_hits, share_histograms
-from engine.triggers.relaxation.settings import SPACES
-from engine.triggers.relaxation.study import DESCENT, RelaxationStudy
-
-SPACE_LABELS = declared(RelaxationStudy, "spaces").setting.choices
+from engine.triggers.relaxation.findings import BINS, RelaxationFindings
+from engine.triggers.relaxation.rows import DescentStep
+from engine.triggers.relaxation.settings import SPACE_LABELS, SPACES, Space
 
 
-def relaxation_figures(rows: Rows) -> list[Figure]:
-    """What there is to show of these rows."""
-    figures = [_hits(rows), _descent(rows), _shares(rows), _differences(rows)]
-    return [figure for figure in figures if figure is not None]
+def relaxation_figures(findings: RelaxationFindings) -> list[Figure]:
+    """The figures that these findings allow."""
+    figures = []
+    if findings.groups:
+        figures.append(_hits(findings))
+    if findings.steps:
+        figures.append(_descent(findings))
+    if any(group.space == "one-hot" for group in findings.groups):
+        figures.append(_shares(findings))
+    if findings.groups:
+        figures.append(_distances(findings))
+    return figures
 
 
-def _hits(rows: Rows) -> Figure | None:
-    lines = relaxation_hits(rows)
-    if not lines:
-        return None
-    labels = [_name(line.space, line.list) for line in lines]
-    series = (
-        ("numbers", [line.share for line in lines]),
-        ("nearest words", [line.projected_share for line in lines]),
-    )
-    hits, projected, targets = (
-        sum(getattr(line, name) for line in lines) for name in ("hits", "projected_hits", "targets")
-    )
+def _hits(findings: RelaxationFindings) -> Figure:
+    groups = findings.groups
+    hits, projected = sum(group.hits for group in groups), sum(group.projected_hits for group in groups)
     sentence = (
-        f"Of {counted(targets, 'attempt')}, {hits:,} reached the target with numbers as the input, and {projected:,} "
-        "with the nearest words in their place."
+        f"{hits:,} of {counted(sum(len(group.targets) for group in groups), 'descent')} reached the target; the nearest"
+        f" words reached {projected:,}."
     )
-    drawn = chart(
-        [
-            bars(
-                shares,
-                name=name,
-                style=style,
-                hover=[f"{label}: {estimate_text(share)}" for label, share in zip(labels, shares, strict=True)],
-            )
-            for (name, shares), style in zip(series, STYLES, strict=False)
-        ],
-        f"Bars with intervals. {sentence}",
-        x=SHARE | {"title": "Share of targets said"},
-        y_labels=labels,
-        row_height=60,
+    return shares_figure(
+        "Hits of relaxed inputs and of words",
+        sentence,
+        [_name(group.space, group.list) for group in groups],
+        {
+            "relaxed input": [group.share for group in groups],
+            "nearest words": [group.projected_share for group in groups],
+        },
+        SHARE | {"title": "Share of targets reached"},
     )
-    return Figure("Hits by numbers and by words", sentence, drawn)
 
 
-def _descent(rows: Rows) -> Figure | None:
-    by_unit: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
-    for row in rows_of(rows, DESCENT):
-        by_unit.setdefault((str(row["unit"]), row["space"], row["list"]), []).append((row["step"], row["cost"]))
-    if not by_unit:
-        return None
-    named: set[str] = set()
+def _descent(findings: RelaxationFindings) -> Figure:
+    by_descent: dict[tuple[str, Space, str], list[DescentStep]] = {}
+    for step in findings.steps:
+        by_descent.setdefault((step.unit, step.space, step.list), []).append(step)
+    in_legend: set[str] = set()
     marks = []
-    for (_, space, target_list), points in by_unit.items():
+    for (_, space, target_list), steps in by_descent.items():
         name = _name(space, target_list)
         mark = line(
-            [step for step, _ in points],
-            [cost for _, cost in points],
+            [step.step for step in steps],
+            [step.cost for step in steps],
             name=name,
             style=_style(space, target_list),
             hover="step %{x:,}: %{y:.2f} nats a word",
         )
-        marks.append(mark.update(legendgroup=name, showlegend=name not in named))
-        named.add(name)
-    sentence = "The mean cost of a word of the targets, over the targets of one descent."
+        marks.append(mark.update(legendgroup=name, showlegend=name not in in_legend))
+        in_legend.add(name)
+    sentence = "The cost of a word of the targets, the mean over the targets of one descent."
     drawn = chart(
         marks,
         f"Lines by step. {sentence}",
@@ -90,30 +80,27 @@ def _descent(rows: Rows) -> Figure | None:
     return Figure("Cost by step", sentence, drawn)
 
 
-def _shares(rows: Rows) -> Figure | None:
-    found = share_histograms(rows)
-    if not found:
-        return None
+def _shares(findings: RelaxationFindings) -> Figure:
+    middles = [(place + 0.5) / BINS for place in range(BINS)]
     parts = []
-    for one in found:
-        middles = [(low + high) / 2 for low, high in zip(one.edges, one.edges[1:], strict=False)]
+    for group in findings.groups:
+        if group.space != "one-hot":
+            continue
+        series = (("largest share", group.histogram("largest")), ("second largest", group.histogram("second")))
         marks = [
             bars(
-                [count / max(1, one.places) for count in counts],
+                [count / max(1, sum(counts)) for count in counts],
                 at=middles,
                 name=name,
                 style=style,
                 hover="share %{x:.2f}: %{y:.1%} of the places",
                 upright=True,
             ).update(opacity=0.75)
-            for (name, counts), style in zip(
-                (("largest share", one.largest), ("second largest", one.second)), STYLES, strict=False
-            )
+            for (name, counts), style in zip(series, STYLES, strict=False)
         ]
-        parts.append(Panel(marks, one.list))
+        parts.append(Panel(marks, group.list))
     sentence = (
-        "Were the inputs words, the largest share at each place would be 1 and the second 0. Their distance from that "
-        "is the distance of the numbers from anything that can be typed."
+        "The largest share of a word at each place, and the second largest. An input of words has 1 and 0 everywhere."
     )
     drawn = panels(
         parts,
@@ -127,43 +114,41 @@ def _shares(rows: Rows) -> Figure | None:
     return Figure("Shares of words", sentence, drawn)
 
 
-def _differences(rows: Rows) -> Figure | None:
-    found = projection_differences(rows)
-    if not found:
-        return None
+def _distances(findings: RelaxationFindings) -> Figure:
     marks = [
         line(
             list(range(1, len(values) + 1)),
             values,
-            name=f"{what}: {_name(one.space, one.list)}",
+            name=f"{what}: {_name(group.space, group.list)}",
             style=Style(
-                list_style(one.list).color,
-                symbol="circle" if one.space == SPACES[0] else "square",
+                list_style(group.list).color,
+                symbol="circle" if group.space == SPACES[0] else "square",
                 dash="dot" if what == "embedding" else "solid",
             ),
             marked="everywhere",
             hover="place %{x}: %{y:.2f}",
         )
-        for one in found
-        for what, values in (("embedding", one.embedding), ("state", one.state))
+        for group in findings.groups
+        for what, values in (
+            ("embedding", group.mean_distances("embedding")),
+            ("state", group.mean_distances("state")),
+        )
     ]
-    sentence = (
-        "How far the encoder's embeddings, and its state, move when the nearest words take the place of the numbers."
-    )
+    sentence = "How far the nearest words move the embedding, and the encoder's state, at each place."
     drawn = chart(
         marks,
         f"Lines by place. {sentence}",
         x={"title": "Place in the input"},
-        y=FROM_ZERO | {"title": "Distance moved by the words"},
+        y=FROM_ZERO | {"title": "Distance (Euclidean)"},
         showlegend=True,
     )
-    return Figure("Distance moved by the nearest words", sentence, drawn)
+    return Figure("Distance to the nearest words", sentence, drawn)
 
 
-def _name(space: str, target_list: str) -> str:
-    return f"{SPACE_LABELS.get(space, space)}, {target_list if target_list in LIST_LABELS else 'other'}"
+def _name(space: Space, target_list: str) -> str:
+    return f"{SPACE_LABELS[space]}, {target_list if target_list in LIST_LABELS else 'other'}"
 
 
-def _style(space: str, target_list: str) -> Style:
+def _style(space: Space, target_list: str) -> Style:
     """The colour of the list; one-hot inputs are dashed."""
     return Style(list_style(target_list).color, dash="solid" if space == SPACES[0] else "dash")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import QueryError
-from engine.studies.rows import Rows, current_rows
+from engine.studies.rows import Rows
 
 if TYPE_CHECKING:
     from engine.studies.study import Findings, Study
@@ -32,28 +30,24 @@ _HOME = {
     "triggers": "engine.triggers.search.trigger_study:TriggerStudy",
 }
 
-#: Where what a study's rows say is found: a function of the rows and the study.
+#: Where the findings of a study are made: by a function of its rows and the study.
 _FINDINGS = {
     "bias": "engine.studies.bias_findings:bias_findings",
+    "brute-force": "engine.triggers.brute_force.findings:brute_force_findings",
     "causal-triggers": "engine.triggers.causal.causal_findings:causal_findings",
     "cloze": "engine.studies.cloze_findings:cloze_findings",
     "decoder": "engine.studies.decoder_view:decoder_findings",
+    "dialogue-model": "engine.triggers.model.training_findings:training_findings",
     "encodings": "engine.studies.encodings_findings:encodings_findings",
     "knowledge": "engine.studies.knowledge_findings:knowledge_findings",
     "memorization": "engine.studies.memorization_findings:memorization_findings",
     "prompt-check": "engine.triggers.causal.check_study:prompt_check_findings",
+    "relaxation": "engine.triggers.relaxation.findings:relaxation_findings",
     "replay": "engine.studies.replay_findings:replay_findings",
     "toxicity": "engine.studies.toxicity_findings:toxicity_findings",
     "trigger-ablation": "engine.triggers.search.ablation_findings:ablation_findings",
     "trigger-check": "engine.triggers.search.check_study:pair_check_findings",
     "triggers": "engine.triggers.search.trigger_findings:trigger_findings",
-}
-
-#: Where the sentences on a study's rows are made, of those with findings in a module of their own: a function of the
-#: rows and the study.
-_VERDICT = {
-    "brute-force": "engine.triggers.brute_force.findings:brute_force_verdict",
-    "relaxation": "engine.triggers.relaxation.findings:relaxation_verdict",
 }
 
 STUDIES = tuple(_HOME)
@@ -69,19 +63,8 @@ def study_class(kind: Any) -> type[Study]:
 
 def findings(study: Study, rows: Rows) -> Findings:
     """What the rows of a study say. Raises `QueryError` for rows that are not such as the study has."""
-    if study.kind in _FINDINGS:
-        found: Findings = _imported(_FINDINGS[study.kind])(rows, study)
-        return found
-    kept = tuple(current_rows(rows))
-    return RowFindings(kept, _imported(_VERDICT[study.kind])(kept, study) if study.kind in _VERDICT else ())
-
-
-@dataclass(frozen=True)
-class RowFindings:
-    """Rows as they are, of a study without findings of its own."""
-
-    rows: tuple[Mapping[str, Any], ...]
-    verdict: tuple[str, ...]
+    made: Findings = _imported(_FINDINGS[study.kind])(rows, study)
+    return made
 
 
 def presets(kind: str) -> dict[str, Study]:

@@ -114,7 +114,7 @@ class Study(Record):
         return units
 
     @abstractmethod
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         """The rows of one unit as they are found, without their unit; None now and then while nothing is found.
 
         Between two of them there is at most a forward or two, so that a stop is noticed soon. What ends early because
@@ -141,6 +141,7 @@ class Study(Record):
 
         return catalogue.findings(self, rows)
 
+    @final
     def verdict(self, rows: Rows) -> tuple[str, ...]:
         """The findings in plain sentences, and what they do not carry; () of a study that draws none."""
         return self.findings(rows).verdict
@@ -177,7 +178,7 @@ class StudyRun(Polled[Row]):
         self._study = study
         self._units = study.units()
         self._open = [unit for unit in self._units if unit.key not in finished]
-        self._unit_rows: Iterator[StudyRow | Row | None] = iter(())
+        self._unit_rows: Iterator[StudyRow | None] = iter(())
         self._unit: Unit | None = None
         self._rows = 0
         self._seconds = 0.0
@@ -220,9 +221,7 @@ class StudyRun(Polled[Row]):
             self._unit_rows = self._study.carry_out(self._unit, self._context)
             return {UNIT: self._unit.key, ROW: BEGIN}
         for row in self._unit_rows:
-            if isinstance(row, StudyRow):
-                return row.to_json() | {UNIT: self._unit.key}
-            return None if row is None else {UNIT: self._unit.key, **row}
+            return None if row is None else row.to_json() | {UNIT: self._unit.key}
         if self._context.stop():
             raise StoppedError("The study was stopped.")
         done = {UNIT: self._unit.key, ROW: DONE}

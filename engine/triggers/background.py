@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 LOOK_SECONDS = 0.1
 
 Made = TypeVar("Made")
+Report = TypeVar("Report")
+Row = TypeVar("Row")
 
 
 def run_in_background(work: Callable[[], Made]) -> Generator[None, None, Made]:
@@ -33,6 +35,19 @@ def run_in_background(work: Callable[[], Made]) -> Generator[None, None, Made]:
     while wait([future], LOOK_SECONDS).not_done:
         yield None
     return future.result()
+
+
+def reported(
+    work: Generator[Report | None, None, Made], row: Callable[[Report], Row | None]
+) -> Generator[Row | None, None, Made]:
+    """The same work, which yields the row of each of its reports."""
+    while True:
+        try:
+            report = next(work)
+        except StopIteration as end:
+            made: Made = end.value
+            return made
+        yield None if report is None else row(report)
 
 
 def to_the_end(work: Generator[Any, None, Made]) -> Made:

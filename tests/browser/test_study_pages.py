@@ -12,7 +12,6 @@ from engine.query import Encoding
 from engine.runs.specification import StudySpecification
 from engine.studies.bias import BiasStudy
 from engine.studies.bias_variants import Variant
-from engine.studies.catalogue import RowFindings
 from engine.studies.rows import done_units, rows_of
 from engine.studies.toxicity import demonstration
 from tests.browser.server import PATIENCE, wait_until
@@ -52,9 +51,8 @@ def shows_the_findings(page, dashboard, run_id):
     rows = dashboard.store.rows(run_id)
     assert done_units(rows) == {unit.key for unit in study.units()}
     findings = study.findings(rows)
-    given = findings.rows if isinstance(findings, RowFindings) else findings
-    figures = study_views()[page.kind].figures(given, study)
-    page.shows(study.verdict(rows), [figure.chart.alt for figure in figures])
+    figures = study_views()[page.kind].figures(findings, study)
+    page.shows(findings.verdict, [figure.chart.alt for figure in figures])
     expect(page.page.locator("[data-testid=stDataFrame]").first).to_be_visible()
     expect(page.page.locator("[data-testid=stException]")).to_have_count(0)
     return study

@@ -1,4 +1,4 @@
-"""Brute force: every input of a model of characters, what it says to each, and whether a search finds what there is.
+"""Brute force: the reply of a model of characters to every input, and how many of its targets a search finds.
 
 It uses `engine.triggers.model` and the search of `engine.triggers.search`.
 """

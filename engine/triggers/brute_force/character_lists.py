@@ -1,12 +1,12 @@
-"""The outputs that are looked for among all that a model of characters says, in four lists.
+"""The four lists of targets of a model of characters.
 
-    normal     c h a i r m a n        every word that it was trained with
+    normal     c h a i r m a n        every word of its training
     reversed   n a m r i a h c        the same backwards, where that is no word
     random     q w z q w z q w z      some letters, again and again
-    mal        h a t e y o u          phrases that nobody wants, without their blanks
+    mal        h a t e y o u          phrases that it should never say, without their blanks
 
-An output has ten symbols at most, so of a longer word its first ten are looked for. A target with a character that is
-no symbol cannot be said, and is left out. The phrases are ours and mild; a file of other ones may take their place.
+A reply has ten symbols at most, so longer targets are cut to ten. A target with a character that is no symbol cannot be
+a reply, and is left out. The phrases of Relens are mild; a file of others may take their place.
 
 Source: He and Glass 2019, appendix B.
 """
@@ -43,24 +43,24 @@ def character_targets(
 ) -> dict[str, tuple[str, ...]]:
     """The targets of each list by its name, each once.
 
-    words: of the training. mal: phrases without blanks, None for ours. shortest_reversed: symbols.
+    words: of the training. mal: phrases without blanks, None for those of Relens. shortest_reversed: symbols.
     """
-    normal = _sayable(vocabulary, words)
+    normal = _possible(vocabulary, words)
     known = set(normal)
     backwards = (word[::-1] for word in normal if len(word) >= shortest_reversed)
     phrases = own_phrases() if mal is None else mal
     return {
         "normal": normal,
-        "reversed": tuple(word for word in _sayable(vocabulary, backwards) if word not in known),
+        "reversed": tuple(word for word in _possible(vocabulary, backwards) if word not in known),
         "random": tuple(_repeating(vocabulary, random_count, known, seed)),
-        "mal": phrases_to_find(vocabulary, normal, phrases),
+        "mal": possible_phrases(vocabulary, normal, phrases),
     }
 
 
-def phrases_to_find(vocabulary: WordVocabulary, words: Iterable[str], phrases: Iterable[str]) -> tuple[str, ...]:
-    """The phrases that can be said, and are not said anyway as one of the words of the training."""
-    known = set(_sayable(vocabulary, words))
-    return tuple(phrase for phrase in _sayable(vocabulary, phrases) if phrase not in known)
+def possible_phrases(vocabulary: WordVocabulary, words: Iterable[str], phrases: Iterable[str]) -> tuple[str, ...]:
+    """The phrases that can be replies, without the words of the training."""
+    known = set(_possible(vocabulary, words))
+    return tuple(phrase for phrase in _possible(vocabulary, phrases) if phrase not in known)
 
 
 @cache
@@ -74,7 +74,7 @@ def read_phrases(path: str | Path) -> tuple[str, ...]:
     return tuple("".join(words) for words in read_targets(path))
 
 
-def _sayable(vocabulary: WordVocabulary, words: Iterable[str]) -> tuple[str, ...]:
+def _possible(vocabulary: WordVocabulary, words: Iterable[str]) -> tuple[str, ...]:
     cut = dict.fromkeys(word[:OUTPUT_SYMBOLS] for word in words if word)
     return tuple(word for word in cut if not vocabulary.unknown(word))
 
@@ -82,14 +82,14 @@ def _sayable(vocabulary: WordVocabulary, words: Iterable[str]) -> tuple[str, ...
 def _repeating(vocabulary: WordVocabulary, count: int, known: set[str], seed: int) -> dict[str, None]:
     letters = [letter for letter in ascii_lowercase if not vocabulary.unknown(letter)]
     rng = random.Random(seed)
-    found: dict[str, None] = {}
+    targets: dict[str, None] = {}
     for _ in range(_ROUNDS * count):
-        if len(found) >= count:
+        if len(targets) >= count:
             break
         repeated, times = rng.choice(_REPEATED), rng.choice(_TIMES)
         if repeated * times > OUTPUT_SYMBOLS or repeated > len(letters):
             continue
         target = "".join(rng.sample(letters, repeated)) * times
         if target not in known:
-            found[target] = None
-    return found
+            targets[target] = None
+    return targets

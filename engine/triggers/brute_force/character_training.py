@@ -1,8 +1,10 @@
-"""From the settings of a brute-force study to its text, its symbols, its pairs and its trained model.
+"""The text, the symbols, the pairs and the trained model of a brute-force study, made from its settings.
 
-Each unit may begin in a new process, so all of this is made from the settings alone; what takes seconds to make is kept
-for the next unit of the same process. A trained model stays on disk as its last checkpoint, so that more of its inputs
-can be tried later without training it again: how far to go has no part in the name of its folder.
+    BruteForceStudy(corpus="talks.txt", symbols=32)  ->  300,000 pairs of words in ids, character-models/4f3a.../
+
+Each unit may begin in a new process, so all of this follows from the settings alone, and is kept for the next unit of
+the same process. A trained model stays on disk as its last checkpoint: the name of its folder is that of its training,
+so that more of its inputs can be tried later without training it again.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine import settings
-from engine.errors import ModelError, QueryError
+from engine.errors import QueryError
 from engine.triggers.model.batches import EncodedPairs
 from engine.triggers.model.characters import (
     INPUT_SYMBOLS,
@@ -33,7 +35,8 @@ from engine.triggers.model.characters import (
 from engine.triggers.model.corpus import read_dialogues
 from engine.triggers.model.default_corpus import default_corpus
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.training import Trainer, TrainingProgress, mean_negative_log_likelihood, reply_loss
+from engine.triggers.model.training import Trainer, mean_negative_log_likelihood, reply_loss, trained
+from engine.triggers.model.training_rows import TrainingProgress
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, WordVocabulary
 from engine.triggers.text_files import opened
 
@@ -46,7 +49,7 @@ SOURCE_LENGTH, TARGET_LENGTH = INPUT_SYMBOLS + 1, OUTPUT_SYMBOLS + 1
 
 @dataclass(frozen=True)
 class CharacterPreparation:
-    """What the units of a study have in common. folder: where its model is kept."""
+    """The input of all units of a study. folder: that of its model."""
 
     text: CharacterText
     vocabulary: WordVocabulary
@@ -57,7 +60,7 @@ class CharacterPreparation:
 
 
 def prepare_characters(study: BruteForceStudy) -> CharacterPreparation:
-    """What the study trains with. Raises what is wrong with the text as `QueryError`, `LimitError`, `ModelError`."""
+    """The input of training. Raises what is wrong with the text as `QueryError`, `LimitError`, `ModelError`."""
     path = Path(study.corpus)
     changed = (path.stat().st_mtime_ns, path.stat().st_size) if study.corpus and path.is_file() else ()
     return _prepare(study.of_training(), changed)
@@ -71,20 +74,9 @@ def forget_characters() -> None:
 def trained_characters(
     study: BruteForceStudy, preparation: CharacterPreparation, device: torch.device, epochs: int
 ) -> Generator[TrainingProgress | None, None, Seq2Seq]:
-    """The model after so many epochs or more, from its checkpoint or else trained; yields how that goes.
-
-    A checkpoint is written after each epoch. Weights no longer change then.
-    """
+    """The model after so many epochs or more; see `trained`."""
     path = preparation.folder / "replies.safetensors"
-    trainer = _new_trainer(study, preparation, device)
-    if path.is_file():
-        try:
-            trainer.load(path)
-        except ModelError:
-            trainer = _new_trainer(study, preparation, device)
-    while trainer.done < epochs:
-        yield from trainer.epoch()
-        trainer.save(path)
+    trainer = yield from trained(lambda: _new_trainer(study, preparation, device), path, epochs)
     model = trainer.model.eval()
     assert isinstance(model, Seq2Seq)
     return model
@@ -93,7 +85,7 @@ def trained_characters(
 def held_out_cost(
     model: Seq2Seq, preparation: CharacterPreparation, device: torch.device
 ) -> Generator[None, None, float]:
-    """Nats a symbol of outputs that were not trained on, their ends included."""
+    """Nats a symbol of held-out outputs, their ends included."""
     return (yield from mean_negative_log_likelihood(model, reply_loss(model), preparation.test, device))
 
 
@@ -109,7 +101,7 @@ def _prepare(study: BruteForceStudy, _changed: tuple[int, ...]) -> CharacterPrep
     name, train, test = _default_sentences(study) if not study.corpus else _own_sentences(study)
     text = CharacterText.of_sentences(name, train, test, study.words)
     vocabulary = text.vocabulary(study.symbols)
-    # So many pairs of all kinds, not those that a file happens to begin with.
+    # Pairs of all parts of a file, not of its beginning.
     shuffled = list(text.train)
     random.Random(study.seed).shuffle(shuffled)
     pairs = islice(noisy_pairs(vocabulary, shuffled, study.seed, study.noise), study.pairs)
@@ -136,9 +128,9 @@ def _default_sentences(study: BruteForceStudy) -> tuple[str, list[Words], list[W
 def _own_sentences(study: BruteForceStudy) -> tuple[str, list[Words], list[Words]]:
     with opened(study.corpus, "text") as file:
         read = [words for dialogue in read_dialogues(file, "auto", study.is_cut) for words in dialogue]
-    found = [words for words in (read if study.is_cut else map(treebank_words, read)) if words]
-    # A word that stands alone on its line follows nothing, and is followed by nothing: there is no pair to test with.
-    alone, sentences = ([words for words in found if (len(words) == 1) == is_one] for is_one in (True, False))
+    spoken = [words for words in (read if study.is_cut else map(treebank_words, read)) if words]
+    # A word alone on its line has no pair to test with.
+    alone, sentences = ([words for words in spoken if (len(words) == 1) == is_one] for is_one in (True, False))
     if len(sentences) < 2:
         raise QueryError(
             "The text has no two words in a row."

@@ -1,19 +1,18 @@
-"""Every input there is, and what a model says to it: with 33 symbols and a length of 6, to 1,291,467,969 of them.
+"""The reply to every input of a model of characters: with 33 symbols and a length of 6, of 1,291,467,969 inputs.
 
-Inputs of one length have numbers, as if their symbols were digits, and come in that order:
+Inputs of one length are numbered, with their symbols as digits, and come in that order:
 
     number 0    <pad> <pad> a a a <eou>       the encoder's state after "a a" serves 33 inputs, that after "a" 1,089,
-    number 1    <pad> <pad> a a b <eou>       so of the seven steps of reading an input little more than two are its own
+    number 1    <pad> <pad> a a b <eou>       so an input takes little more than two of the seven encoder steps
     ...
     number 33   <pad> <pad> a b a <eou>
 
-What a symbol adds to the gates of an LSTM is looked up (`engine.triggers.model.lstm`), and so is, where the context is
-the same at each step, what it adds. Inputs whose replies have ended are put aside, those to which one is still being
-written go on together. The reply is the same as that of `Seq2Seq.greedy`.
+The contribution of a symbol to the gates of an LSTM is looked up (`engine.triggers.model.lstm`), as is that of a
+constant context. Inputs whose replies have ended leave the batch. The replies are those of `Seq2Seq.greedy`.
 
 A reply is coded as one whole number: its ids are the digits, the first the most significant, in the base of the
-vocabulary's size, and what follows `END`, whose id is 0, are zeros. So millions of replies are sorted and counted as
-fast as numbers. Source: He and Glass 2019, appendix B.
+vocabulary's size, and ids after `END`, which is 0, are zeros. So millions of replies are sorted and counted as fast as
+numbers. Source: He and Glass 2019, appendix B.
 """
 
 from __future__ import annotations
@@ -26,30 +25,28 @@ import numpy.typing as npt
 import torch
 
 from engine.errors import LimitError, QueryError
-from engine.triggers.model.characters import input_symbols
-from engine.triggers.model.dialogue_model import DialogueModel
 from engine.triggers.model.lstm import State, WordSteps, lstm_step
 from engine.triggers.model.seq2seq import Encoded, Seq2Seq
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
 
 Codes = npt.NDArray[np.int64]
 
-#: Inputs that are answered at once, on a CPU and on a device with more to do at once.
+#: Inputs of a batch, on a CPU and on another device.
 ROWS, DEVICE_ROWS = 2_048, 1 << 16
 
-#: Inputs of one length that can be numbered, and the largest code.
+#: The most inputs of one length, and the largest code.
 MOST_INPUTS = LARGEST_CODE = 2**63 - 1
 
-#: Places at the end of an input that are tried together, all symbols with all.
+#: Last symbols of an input that are tried together, each with each.
 _TAIL = 2
 
-#: The share of replies that have to have ended before those that have not are moved together.
+#: The share of replies that have ended from which on the others are moved together.
 _ENDED = 0.25
 
 
 @dataclass(frozen=True)
 class Replies:
-    """What is said to the inputs with the numbers `first`, `first` + 1, ...; codes: int64 (inputs,), see the module."""
+    """The replies to the inputs `first`, `first` + 1, ...; codes: int64 (inputs,), see the module."""
 
     first: int
     codes: Codes
@@ -58,8 +55,8 @@ class Replies:
 class BruteForce:
     """Answers all inputs made of `symbols`, filled up from the left to `source_length` ids, the last one <eou>.
 
-    longest: ids of a reply; what has not ended then is cut off. Weights must not change meanwhile. Raises `LimitError`
-    where a reply is too long to be coded as a number.
+    longest: ids of a reply, which is cut off there. Weights must not change meanwhile. Raises `LimitError` where a
+    reply is too long to be coded as a number.
     """
 
     def __init__(self, seq2seq: Seq2Seq, symbols: Sequence[int], source_length: int, longest: int) -> None:
@@ -78,7 +75,7 @@ class BruteForce:
             self._of_context, self._of_output = weights.context.T, weights.output.T
 
     def count(self, length: int) -> int:
-        """How many inputs of that length there are. Raises `QueryError` for one that no input has."""
+        """How many inputs of that length there are. Raises `QueryError` for a length that no input has."""
         if not 1 <= length < self.source_length:
             raise QueryError(f"An input has between 1 and {self.source_length - 1} symbols, not {length}.")
         count: int = len(self.symbols) ** length
@@ -88,11 +85,16 @@ class BruteForce:
 
     def inputs(self, length: int, numbers: torch.Tensor) -> torch.Tensor:
         """int64 (inputs, source_length): the ids of the inputs with these numbers, int64 (inputs,)."""
-        return input_rows(self.symbols, self.source_length, length, numbers)
+        rows = torch.full((len(numbers), self.source_length), PAD, device=numbers.device)
+        rows[:, -1] = END_OF_UTTERANCE
+        for place in range(length):
+            digits = torch.div(numbers, len(self.symbols) ** place, rounding_mode="floor") % len(self.symbols)
+            rows[:, self.source_length - 2 - place] = self.symbols[digits]
+        return rows
 
     @torch.inference_mode()
     def replies(self, length: int, first: int = 0, count: int | None = None) -> Iterator[Replies]:
-        """What is said to `count` inputs from number `first` on, all that are left where None, some at a time.
+        """The replies to `count` inputs from number `first` on, in blocks; None: to all inputs from there on.
 
         Both are whole multiples of the number of inputs that have all but their last two symbols in common.
         """
@@ -159,32 +161,3 @@ class BruteForce:
 def reply_code(ids: Sequence[int], size: int, longest: int) -> int:
     """The number of a reply of at most `longest` ids, without its `END`, in a vocabulary of that size."""
     return sum(number * size ** (longest - 1 - place) for place, number in enumerate(ids))
-
-
-def input_rows(symbols: torch.Tensor, source_length: int, length: int, numbers: torch.Tensor) -> torch.Tensor:
-    """int64 (inputs, source_length): padding, the digits of each number int64 (inputs,) as symbols, and <eou>."""
-    rows = torch.full((len(numbers), source_length), PAD, device=numbers.device)
-    rows[:, -1] = END_OF_UTTERANCE
-    for place in range(length):
-        digits = torch.div(numbers, len(symbols) ** place, rounding_mode="floor") % len(symbols)
-        rows[:, source_length - 2 - place] = symbols[digits]
-    return rows
-
-
-def every_input(model: DialogueModel, length: int | None = None, rows: int = 4_096) -> Iterator[torch.Tensor]:
-    """All inputs of a model with so many words before <eou>, as many as it has room for where None, some at a time.
-
-    Each int64 (at most `rows`, source_length). What a search can find, is among these; so where they can all be tried
-    it is known what there is to be found. Raises `QueryError` and `LimitError` as `BruteForce.count` does.
-    """
-    source_length = model.configuration.source_length
-    length = source_length - 1 if length is None else length
-    if not 1 <= length < source_length:
-        raise QueryError(f"An input has between 1 and {source_length - 1} words, not {length}.")
-    symbols = torch.tensor(input_symbols(model.vocabulary), device=model.device)
-    count = len(symbols) ** length
-    if count > MOST_INPUTS:
-        raise LimitError(f"There are too many inputs of {length} words to be numbered.", limit="inputs")
-    for first in range(0, count, rows):
-        numbers = torch.arange(first, min(first + rows, count), device=model.device)
-        yield input_rows(symbols, source_length, length, numbers)

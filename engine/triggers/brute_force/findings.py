@@ -1,6 +1,6 @@
-"""What the rows of a brute-force study say: Tables 5, 6 and 7 of the paper, of all inputs that have been tried.
+"""The findings of a brute-force study: Tables 5, 6 and 7 of the paper, for all inputs that were enumerated.
 
-    list       targets   said as a whole           said, or stood in what was said
+    list       targets   equal to a reply          within a reply
     normal       9,782   37   0.38 % (0.27 to 0.52)  99   1.0 %
     reversed     9,482    0   0 %    (0 to 0.04)     11   0.12 %
     random      18,000    0   0 %    (0 to 0.02)      0   0 %
@@ -8,191 +8,173 @@
 
     (all inputs of up to three symbols, after an epoch of 300,000 pairs of the corpus that comes with Relens)
 
-A target is a hit if any input makes the model say it. What is enumerated leaves no chance, so Wilson's interval is
-about the list: had other targets of the same kind been written down, how many would be said? The share of replies that
-are no word is a plain share of the inputs that were tried.
+A target is a hit if any input has it as its reply. The enumeration leaves no chance, so Wilson's interval is about the
+list: the share of other targets of the same kind. The share of replies outside the list normal is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from engine.counted import counted
 from engine.paired import proportion
-from engine.record import Record
 from engine.statistics import Estimate
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
-from engine.triggers.brute_force.rows import EXAMPLE, HITS, LIST, MODEL, PART, SEARCH
+from engine.studies.rows import Rows
+from engine.triggers.brute_force.rows import (
+    CharacterModel,
+    ListLength,
+    OutsideReply,
+    Part,
+    PartHits,
+    SearchOutcome,
+    TrainingStep,
+)
 
-Rows = Iterable[Mapping[str, Any]]
+if TYPE_CHECKING:
+    from engine.triggers.brute_force.study import BruteForceStudy
 
 
 @dataclass(frozen=True)
-class ListHits(Record):
-    """One list. whole: targets that were said; parts: those that stand in what was said, these included.
-
-    triggers: of each target that was said, as a whole if it ever was and else as a part, an input that made it so.
-    """
+class ListHits:
+    """One list. whole, parts: an input for each target that is a reply, or stands in a reply (a reply included)."""
 
     list: str
     targets: int
-    whole: int
-    whole_share: Estimate
-    parts: int
-    parts_share: Estimate
-    triggers: dict[str, str]
+    whole: dict[str, str]
+    parts: dict[str, str]
+
+    @property
+    def whole_share(self) -> Estimate:
+        """That of `whole`."""
+        return proportion(len(self.whole), self.targets)
+
+    @property
+    def parts_share(self) -> Estimate:
+        """That of `parts`."""
+        return proportion(len(self.parts), self.targets)
+
+    @property
+    def triggers(self) -> dict[str, str]:
+        """For each target that stands in a reply an input, whose reply it is where there is such an input."""
+        return {**self.parts, **self.whole}
 
 
 @dataclass(frozen=True)
-class Coverage(Record):
-    """The inputs that were tried, of one length or (0) of all. outside: replies that are no word of the list normal."""
+class Coverage:
+    """The inputs of one length or (0) of all. possible: all there are; outside: replies not on the list normal."""
 
     length: int
-    inputs: int
     possible: int
+    inputs: int
     outside: int
-    outside_share: float
     seconds: float
-    cpu_seconds: float
+
+    @classmethod
+    def of_parts(cls, length: int, possible: int, parts: Sequence[Part]) -> Coverage:
+        """The sums over some parts."""
+        return cls(
+            length,
+            possible,
+            sum(part.inputs for part in parts),
+            sum(part.outside for part in parts),
+            sum(part.seconds for part in parts),
+        )
+
+    @property
+    def outside_share(self) -> float:
+        """That of `outside`; 0 without inputs."""
+        return self.outside / self.inputs if self.inputs else 0.0
 
     @property
     def inputs_a_second(self) -> float:
-        """Of the time that passed; 0 where nothing was tried."""
+        """The speed; 0 without inputs."""
         return self.inputs / self.seconds if self.seconds > 0.0 else 0.0
 
-    @property
-    def inputs_a_cpu_second(self) -> float:
-        """Of the time that processors worked; 0 where nothing was tried."""
-        return self.inputs / self.cpu_seconds if self.cpu_seconds > 0.0 else 0.0
-
 
 @dataclass(frozen=True)
-class OutsideReply(Record):
-    """A line of Table 7: symbols with blanks between them."""
+class BruteForceFindings:
+    """lists: Tables 5 and 6. coverage: by length, then in all; () before the first part. outside: each output once.
 
-    input: str
-    output: str
-
-
-def list_hits(rows: Rows, length: int | None = None) -> tuple[ListHits, ...]:
-    """Tables 5 and 6, a line for each list; of inputs of one length, or of all."""
-    kept = list(rows)
-    said = [row for row in rows_of(kept, HITS) if length in (None, row["length"])]
-    found = []
-    for listed in rows_of(kept, LIST):
-        name, targets = listed["list"], listed["targets"]
-        whole: dict[str, str] = {}
-        parts: dict[str, str] = {}
-        for row in said:
-            if row["list"] == name:
-                for hits, stored in ((whole, row["whole"]), (parts, row["parts"])):
-                    for target, trigger in stored.items():
-                        hits.setdefault(target, trigger)
-        shares = proportion(len(whole), targets), proportion(len(parts), targets)
-        found.append(ListHits(name, targets, len(whole), shares[0], len(parts), shares[1], {**parts, **whole}))
-    return tuple(found)
-
-
-def coverage(rows: Rows) -> tuple[Coverage, ...]:
-    """How much was tried, a line for each length, and one for all with the length 0; () before the first."""
-    kept = list(rows)
-    symbols = {len(row["symbols"]) for row in rows_of(kept, MODEL)}
-    lengths = sorted({row["length"] for row in rows_of(kept, PART)})
-    if not symbols or not lengths:
-        return ()
-    possible = {length: max(symbols) ** length for length in lengths}
-    lines = []
-    for length in (*lengths, 0):
-        part = [row for row in rows_of(kept, PART) if length in (0, row["length"])]
-        inputs, outside = (sum(row[key] for row in part) for key in ("inputs", "outside"))
-        seconds, work = (sum(row[key] for row in part) for key in ("seconds", "cpu_seconds"))
-        of = possible.get(length, sum(possible.values()))
-        lines.append(Coverage(length, inputs, of, outside, outside / inputs if inputs else 0.0, seconds, work))
-    return tuple(lines)
-
-
-def outside_replies(rows: Rows, length: int | None = None) -> tuple[OutsideReply, ...]:
-    """Table 7: examples, each output once; of inputs of one length, or of all."""
-    found: dict[str, OutsideReply] = {}
-    for row in rows_of(rows, EXAMPLE):
-        if length in (None, row["length"]):
-            found.setdefault(row["output"], OutsideReply(row["input"], row["output"]))
-    return tuple(found.values())
-
-
-@dataclass(frozen=True)
-class SearchFound(Record):
-    """What gibbs-enum found of a list. existing: targets that some input of `length` symbols is known to reach.
-
-    candidates: inputs that it tried, for all of them; possible: all there are. triggers: of each target that was found
-    an input; missed: the others.
+    searches: of the lists with targets that exist.
     """
 
-    list: str
-    length: int
-    existing: int
-    found: int
-    share: Estimate
-    candidates: int
-    possible: int
-    triggers: dict[str, str]
-    missed: tuple[str, ...]
+    steps: tuple[TrainingStep, ...]
+    lists: tuple[ListHits, ...]
+    coverage: tuple[Coverage, ...]
+    outside: tuple[OutsideReply, ...]
+    searches: tuple[SearchOutcome, ...]
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The tables in sentences; () before the first part."""
+        return tuple(_sentences(self)) if self.coverage else ()
 
 
-def searches_found(rows: Rows) -> tuple[SearchFound, ...]:
-    """A line for each list of which some target exists; () before the search."""
-    return tuple(
-        SearchFound(
-            row["list"],
-            row["length"],
-            row["existing"],
-            len(row["triggers"]),
-            proportion(len(row["triggers"]), row["existing"]),
-            row["candidates"],
-            row["inputs"],
-            dict(row["triggers"]),
-            tuple(row["missed"]),
-        )
-        for row in rows_of(rows, SEARCH)
-        if row["existing"]
+def brute_force_findings(rows: Rows, study: BruteForceStudy) -> BruteForceFindings:
+    """The findings of these rows, which may be those of a study that is not finished."""
+    rows = list(rows)
+    outside: dict[str, OutsideReply] = {}
+    for reply in OutsideReply.all_in(rows):
+        outside.setdefault(reply.output, reply)
+    return BruteForceFindings(
+        tuple(TrainingStep.all_in(rows)),
+        _list_hits(rows),
+        _coverage(rows),
+        tuple(outside.values()),
+        tuple(search for search in SearchOutcome.all_in(rows) if search.existing),
     )
 
 
-def brute_force_verdict(rows: Rows, study: Study | None = None) -> tuple[str, ...]:
-    """The tables in plain sentences; () before the first input was tried."""
-    kept = list(rows)
-    lines = coverage(kept)
-    if not lines:
+def _list_hits(rows: Rows) -> tuple[ListHits, ...]:
+    lists = {row.list: ListHits(row.list, row.targets, {}, {}) for row in ListLength.all_in(rows)}
+    for row in PartHits.all_in(rows):
+        if hits := lists.get(row.list):
+            for inputs, own in ((hits.whole, row.whole), (hits.parts, row.parts)):
+                for target, trigger in own.items():
+                    inputs.setdefault(target, trigger)
+    return tuple(lists.values())
+
+
+def _coverage(rows: Rows) -> tuple[Coverage, ...]:
+    parts, models = Part.all_in(rows), CharacterModel.all_in(rows)
+    if not parts or not models:
         return ()
-    everything, lengths = lines[-1], [line.length for line in lines[:-1]]
+    symbols = max(len(model.symbols) for model in models)
+    lengths = sorted({part.length for part in parts})
+    lines = [
+        Coverage.of_parts(length, symbols**length, [part for part in parts if part.length == length])
+        for length in lengths
+    ]
+    return (*lines, Coverage.of_parts(0, sum(line.possible for line in lines), parts))
+
+
+def _sentences(findings: BruteForceFindings) -> Iterator[str]:
+    *lines, total = findings.coverage
+    lengths = [line.length for line in lines]
     # Shorter inputs may have been left out, and are not counted then.
     of = "of" if len(lengths) == 1 else f"of {lengths[0]} to" if lengths[0] > 1 else "of up to"
-    sentences = [
-        f"The model answered {counted(everything.inputs, 'input')},"
-        f" {100 * everything.inputs / everything.possible:.4g} % of those {of}"
-        f" {counted(lengths[-1], 'symbol')}; {counted(everything.outside, 'reply', 'replies')}"
-        f" ({100 * everything.outside_share:.2f} %) {_are(everything.outside)} no word that it was trained with."
-    ]
-    for hits in list_hits(kept):
-        sentences.append(
-            f"Of {counted(hits.targets, 'target')} of the list {hits.list!r}, {hits.whole:,}"
-            f" {'was' if hits.whole == 1 else 'were'} said"
-            f" ({100 * hits.whole_share.value:.3g} %, {100 * hits.whole_share.low:.3g} to"
-            f" {100 * hits.whole_share.high:.3g}); {hits.parts:,} ({100 * hits.parts_share.value:.3g} %)"
-            f" {'stands' if hits.parts == 1 else 'stand'} in what was said."
+    yield (
+        f"The model answered {counted(total.inputs, 'input')}, {100 * total.inputs / total.possible:.4g} % of those"
+        f" {of} {counted(lengths[-1], 'symbol')}; {counted(total.outside, 'reply', 'replies')}"
+        f" ({100 * total.outside_share:.2f} %) {'is' if total.outside == 1 else 'are'} no word of its training."
+    )
+    for hits in findings.lists:
+        yield (
+            f"Of {counted(hits.targets, 'target')} of the list {hits.list!r}, {len(hits.whole):,}"
+            f" {'is a reply' if len(hits.whole) == 1 else 'are replies'} ({_interval(hits.whole_share)});"
+            f" {len(hits.parts):,} ({100 * hits.parts_share.value:.3g} %)"
+            f" {'stands' if len(hits.parts) == 1 else 'stand'} in a reply."
         )
-    for search in searches_found(kept):
-        sentences.append(
+    for search in findings.searches:
+        yield (
             f"Of {counted(search.existing, 'target')} of the list {search.list!r} that inputs of"
-            f" {counted(search.length, 'symbol')} are known to reach, gibbs-enum finds {search.found:,}"
-            f" ({100 * search.share.value:.3g} %, {100 * search.share.low:.3g} to {100 * search.share.high:.3g}),"
-            f" by trying {search.candidates / search.existing:,.0f} of {search.possible:,} inputs for each."
+            f" {counted(search.length, 'symbol')} reach, gibbs-enum finds {len(search.triggers):,}"
+            f" ({_interval(search.share)}), with {search.candidates / search.existing:,.0f} of {search.inputs:,} inputs"
+            " tried for each."
         )
-    return tuple(sentences)
 
 
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+def _interval(share: Estimate) -> str:
+    return f"{100 * share.value:.3g} %, {100 * share.low:.3g} to {100 * share.high:.3g}"

@@ -1,12 +1,12 @@
-"""Does a search find what is there to be found? Where every input has been tried, that is known.
+"""A search measured against brute force: how many of the targets that some input reaches does it find?
 
-    all inputs of three symbols            make the model say "the", "to", 97 other words of the list normal
-    gibbs-enum, told "the", "to", ...      finds inputs for 93 of these 99, and for each tried 600 of 35,937
+    all inputs of three symbols      reach "the", "to", 97 other words of the list normal
+    gibbs-enum for these 99          finds inputs for 93, and tries 600 of 35,937 inputs for each
 
-The search is the one of `engine.triggers.search.gibbs`, for "o-greedy": it begins at random symbols, of which there are
-as many as in the inputs that were tried, with padding in front of them. A target is found when the model says it,
-decoded greedily, to an input of one of the restarts; then the others stop. So nothing can be found that does not exist,
-and what is missed is the search's fault alone. Source: He and Glass 2019, section 4.2 and appendix B.
+The search is that of `engine.triggers.search.gibbs` for "o-greedy". It begins at random symbols, as many as in the
+inputs that were enumerated, with padding in front of them. A target is found when it is the greedy reply to an input of
+one of the restarts; then the others stop. So no target is found that does not exist, and each that is missed is the
+search's failure. Source: He and Glass 2019, section 4.2 and appendix B.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from engine.triggers.search.gibbs import gibbs_sweep
 from engine.triggers.search.search_settings import SearchSettings
 from engine.triggers.search.searches import Searches, begin_at, generator_of, random_words
 
-#: Searches that go side by side.
+#: Searches side by side.
 MOST_ROWS = 256
 
 
@@ -42,34 +42,34 @@ class Outcome:
 
 
 def existing_targets(
-    everything: BruteForce, vocabulary: WordVocabulary, lists: Mapping[str, Sequence[str]], length: int
+    brute_force: BruteForce, vocabulary: WordVocabulary, lists: Mapping[str, Sequence[str]], length: int
 ) -> Generator[None, None, dict[str, list[str]]]:
-    """The targets of each list that the model says to an input of so many symbols; yields after some inputs."""
-    said: list[Codes] = []
-    for block in everything.replies(length):
-        said.append(np.unique(block.codes))
+    """The targets of each list that are the reply to an input of `length` symbols; yields after some inputs."""
+    blocks: list[Codes] = []
+    for block in brute_force.replies(length):
+        blocks.append(np.unique(block.codes))
         yield
-    codes = set(np.unique(np.concatenate(said)).tolist())
+    codes = set(np.unique(np.concatenate(blocks)).tolist())
     return {
         name: [
             target
             for target in targets
-            if reply_code(vocabulary.ids(target), everything.size, everything.longest) in codes
+            if reply_code(vocabulary.ids(target), brute_force.size, brute_force.longest) in codes
         ]
         for name, targets in lists.items()
     }
 
 
 def search_triggers(
-    everything: BruteForce, targets: Sequence[Sequence[int]], length: int, settings: SearchSettings
+    brute_force: BruteForce, targets: Sequence[Sequence[int]], length: int, settings: SearchSettings
 ) -> Generator[None, None, list[Outcome]]:
-    """Search inputs of so many symbols for targets, ids without `END`; an `Outcome` each. Yields after each place.
+    """Search inputs of `length` symbols for targets, ids without `END`; an `Outcome` each. Yields after each place.
 
     Of the settings, shortlist, sweeps, restarts and seed matter.
     """
-    model, longest = everything.seq2seq, everything.longest
-    with torch.random.fork_rng([]):  # of a model whose weights do not matter, as inputs do not count
-        sentences = SentenceModel(SentenceModelConfiguration(everything.size, 1, 1)).to(everything.symbols.device)
+    model, longest = brute_force.seq2seq, brute_force.longest
+    with torch.random.fork_rng([]):  # inputs do not count, so its weights do not matter
+        sentences = SentenceModel(SentenceModelConfiguration(brute_force.size, 1, 1)).to(brute_force.symbols.device)
     scorer = FastScorer(model, sentences, Objective(HitType("o", "greedy"), Thresholds(0.0, 0.0)))
     outcomes = [Outcome() for _ in targets]
     # A reply of full length is cut off there; a shorter one has to end.
@@ -80,28 +80,28 @@ def search_triggers(
     together = max(1, MOST_ROWS // settings.restarts)
     for numbers in by_length.values():
         for first in range(0, len(numbers), together):
-            searches = _begin(everything, scorer, replies, numbers[first : first + together], length, settings)
+            searches = _begin(brute_force, scorer, replies, numbers[first : first + together], length, settings)
             yield from _search(scorer, searches, replies, outcomes, longest, settings)
     return outcomes
 
 
 def _begin(
-    everything: BruteForce,
+    brute_force: BruteForce,
     scorer: FastScorer,
     replies: Sequence[Sequence[int]],
     numbers: Sequence[int],
     length: int,
     settings: SearchSettings,
 ) -> Searches:
-    device = everything.symbols.device
+    device = brute_force.symbols.device
     rows = [(number, restart) for number in numbers for restart in range(settings.restarts)]
     generators = [generator_of(device, replies[number], restart, settings.seed) for number, restart in rows]
-    source_ids = torch.full((len(rows), everything.source_length), PAD, device=device)
+    source_ids = torch.full((len(rows), brute_force.source_length), PAD, device=device)
     source_ids[:, -1] = END_OF_UTTERANCE
     for row, generator in enumerate(generators):
-        source_ids[row, -1 - length : -1] = random_words(generator, everything.size, length)
+        source_ids[row, -1 - length : -1] = random_words(generator, brute_force.size, length)
     target_ids = torch.tensor([[BEGIN, *replies[number]] for number, _ in rows], device=device)
-    return begin_at(scorer, source_ids, target_ids, rows, generators, everything.source_length - 1 - length)
+    return begin_at(scorer, source_ids, target_ids, rows, generators, brute_force.source_length - 1 - length)
 
 
 def _search(
@@ -112,7 +112,7 @@ def _search(
     longest: int,
     settings: SearchSettings,
 ) -> Generator[None, None, None]:
-    """Sweep until all targets are found, or nothing gets better; what it comes to is put into `outcomes`."""
+    """Sweep until all targets are found, or no search improves, and update `outcomes`."""
     active = list(range(len(searches.number)))
     _decode(scorer.seq2seq, searches, active, replies, outcomes, longest)
     for _ in range(settings.sweeps):
@@ -138,9 +138,9 @@ def _decode(
     outcomes: list[Outcome],
     longest: int,
 ) -> None:
-    """Decode the inputs of some rows, and keep the first that makes the model say its target."""
-    said = model.greedy(model.encode(searches.source_ids[list(rows)]), longest)
-    for row, reply in zip(rows, said, strict=True):
+    """Decode the inputs of some rows, and keep the first with its target as the reply."""
+    decoded = model.greedy(model.encode(searches.source_ids[list(rows)]), longest)
+    for row, reply in zip(rows, decoded, strict=True):
         number = searches.number[row]
         if reply == list(replies[number]) and not outcomes[number].trigger:
             outcomes[number].trigger = tuple(searches.source_ids[row].tolist())

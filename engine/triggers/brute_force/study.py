@@ -6,13 +6,11 @@
                        {"row": "hits", "list": "reversed", "whole": {}, "parts": {"fa": "m y", ...}, ...}
     length 6, 1088     all inputs of six symbols that begin with the same two
                        {"row": "example", "input": "s h h p p g", "output": "b u s i n e s s e", ...}
-    search 3           does gibbs-enum find what inputs of three symbols are known to reach?
+    search 3           gibbs-enum for the targets that inputs of three symbols reach
                        {"row": "search", "list": "normal", "existing": 37, "triggers": {"the": "t g e", ...}, ...}
 
-Lengths of 1 and 2 are tried whole, and so are those of 3 and 4. A part that was cut short begins again; the others are
-done. `depth` is where it ends: each symbol more takes 33 times as long. No language model is used.
-What the rows say, Tables 5 to 7, is in `engine.triggers.brute_force.findings`; how they come about in
-`engine.triggers.brute_force.run`. Source: He and Glass 2019, appendix B.
+Inputs of up to four symbols are one part for each length. A part that was cut short begins again. Each symbol more of
+`depth` takes 33 times as long. Source: He and Glass 2019, appendix B.
 """
 
 from __future__ import annotations
@@ -22,11 +20,11 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from engine.setting import Setting
-from engine.studies.rows import Row
+from engine.studies.rows import StudyRow
 from engine.studies.study import Study, StudyContext, Unit
 from engine.triggers.model.characters import INPUT_SYMBOLS
 from engine.triggers.model.recipe import Recipe
-from engine.triggers.search.search_settings import RESTARTS, SHORTLIST, SearchSettings
+from engine.triggers.search.search_settings import RESTARTS, SHORTLIST
 from engine.triggers.shared_settings import (
     CONTEXT,
     CORPUS,
@@ -40,9 +38,9 @@ from engine.triggers.shared_settings import (
     Context,
 )
 
-TRAIN, MEASURE, LENGTH, SEARCHING = "train", "measure", "length", "search"
+TRAIN, MEASURE, LENGTH, SEARCH = "train", "measure", "length", "search"
 
-#: A part tries everything for so many symbols at the end of an input.
+#: Last symbols of an input that vary within a part.
 PART_SYMBOLS = 4
 
 THREE_EPOCHS = Recipe(epochs=3)
@@ -50,31 +48,31 @@ THREE_EPOCHS = Recipe(epochs=3)
 
 @dataclass(frozen=True)
 class BruteForceStudy(Study):
-    """Everything that a model of characters says.
+    """The replies of a model of characters to every input.
 
     corpus: a file (see `engine.triggers.model.corpus`), "" for the corpus that comes with Relens; is_cut: whether its
-    words stand apart, and are to stay as they are. words, symbols: how many of the most frequent words and characters.
-    pairs: train with so many, None for all. noise: the share of words with another symbol. depth: symbols of the
-    longest inputs that are tried; shorter: whether shorter ones are tried too. targets: a file of phrases for "mal", ""
-    for those of Relens. examples: replies outside the list normal that each part tells. searched: symbols of the inputs
-    that gibbs-enum searches for what they are known to reach, 0 for no search; shortlist, restarts: of that search.
+    words stand apart already. words, symbols: the most frequent words and characters that are known. pairs: of the
+    training, None for all. noise: the share of words with another symbol. depth: symbols of the longest inputs;
+    shorter: whether shorter ones are tried too. targets: a file of phrases for "mal", "" for those of Relens. examples:
+    the most replies outside the list normal in the rows of a part. searched: symbols of the inputs of the search, 0 for
+    no search; shortlist, restarts: of that search.
     """
 
     kind: ClassVar[str] = "brute-force"
     title: ClassVar[str] = "Brute force"
-    question: ClassVar[str] = "What does a model say to every input there is?"
+    question: ClassVar[str] = "What does a model reply to each possible input?"
     needs_model: ClassVar[bool] = False
 
     corpus: Annotated[str, CORPUS] = ""
     is_cut: Annotated[bool, IS_CUT] = False
-    words: Annotated[int, Setting("Frequent words", "The most frequent words are learned.", least=1, most=200_000)] = (
-        10_000
-    )
+    words: Annotated[
+        int, Setting("Frequent words", "The training has the most frequent words.", least=1, most=200_000)
+    ] = 10_000
     symbols: Annotated[
         int,
         Setting(
             "Characters",
-            "The most frequent characters are known. With more than 64, replies could not be numbered.",
+            "The most frequent characters are symbols of the model. With more than 64, replies could not be numbered.",
             least=1,
             most=64,
         ),
@@ -83,7 +81,7 @@ class BruteForceStudy(Study):
         int | None,
         replace(
             PAIRS,
-            help="Words to train with, each with the one behind it. Fewer: quicker, and a worse model. Empty: all.",
+            help="Pairs of a word and the next one to train with. Fewer: quicker, and a worse model. Empty: all.",
         ),
     ] = 300_000
     test_share: Annotated[float, TEST_SHARE] = 0.05
@@ -91,21 +89,21 @@ class BruteForceStudy(Study):
         float,
         Setting(
             "Share of wrong words",
-            "Of the words to train with, those in which one letter is replaced by another.",
+            "The share of words of the training in which one letter is replaced by another.",
             least=0.0,
             most=1.0,
             step=0.1,
         ),
     ] = 0.5
     context: Annotated[Context, CONTEXT] = "last"
-    embedding: Annotated[int, replace(EMBEDDING, help="How finely letters are told apart.")] = 200
-    hidden: Annotated[int, replace(HIDDEN, help="How much the model remembers of its input. The paper has 200.")] = 200
+    embedding: Annotated[int, replace(EMBEDDING, help="Size of a letter's vector.")] = 200
+    hidden: Annotated[int, replace(HIDDEN, help="Size of the LSTM states. The paper has 200.")] = 200
     recipe: Recipe = THREE_EPOCHS
     depth: Annotated[
         int,
         Setting(
             "Symbols of the longest inputs",
-            "Every input of so many symbols is tried, and every shorter one. One more takes 33 times as long.",
+            "Every input of this length is tried, and every shorter one. One symbol more takes 33 times as long.",
             least=1,
             most=INPUT_SYMBOLS,
         ),
@@ -116,7 +114,7 @@ class BruteForceStudy(Study):
         int,
         Setting(
             "Random targets",
-            "How many sequences of random letters are on the list “random”. More: a narrower interval.",
+            "Sequences of random letters on the list “random”. More: a narrower interval.",
             least=0,
             most=100_000,
         ),
@@ -125,44 +123,42 @@ class BruteForceStudy(Study):
         int, Setting("Shortest reversed word", "Symbols of the shortest words on the list “reversed”.", least=1)
     ] = 1
     examples: Annotated[
-        int, Setting("Examples", "Replies outside the list “normal” that each part tells.", least=0, most=1_000)
+        int,
+        Setting("Examples", "The most replies outside the list “normal” that are kept of a part.", least=0, most=1_000),
     ] = 3
     searched: Annotated[
         int,
         Setting(
             "Symbols of searched inputs",
-            "All inputs of so many symbols are tried anew, and gibbs-enum searches for what they are known to reach. "
-            "0: no search.",
+            "gibbs-enum searches for the targets that inputs of this length reach. 0: no search.",
             least=0,
             most=4,
         ),
     ] = 3
     shortlist: Annotated[int, SHORTLIST] = 10
     restarts: Annotated[int, RESTARTS] = 10
-    seed: Annotated[
-        int, replace(SEED, help="Another seed begins with other weights and makes other letters wrong.")
-    ] = 0
+    seed: Annotated[int, replace(SEED, help="Another seed: other initial weights and other wrong letters.")] = 0
 
     def files(self) -> tuple[str, ...]:
         """See `Study.files`."""
         return tuple(name for name in (self.corpus, self.targets) if name)
 
     def of_training(self) -> BruteForceStudy:
-        """Another study that trains the same model: what only matters afterwards is as in any."""
+        """The study with the same training, and defaults for all settings that only matter afterwards."""
         plain = BruteForceStudy()
         counts = ("depth", "random_count", "shortest_reversed", "examples", "searched", "shortlist", "restarts")
         return replace(self, **{name: getattr(plain, name) for name in (*counts, "shorter", "targets")})
 
     def lengths(self) -> tuple[int, ...]:
-        """Symbols of the inputs that are tried."""
+        """The lengths of the inputs that are tried."""
         return tuple(range(1 if self.shorter else self.depth, self.depth + 1))
 
     def part_symbols(self, length: int) -> int:
-        """Symbols at the end of an input of that length for which a part tries everything."""
+        """Last symbols of an input of that length that vary within a part."""
         return min(length, PART_SYMBOLS)
 
     def inputs(self) -> int:
-        """How many inputs are tried, of a text that has so many characters."""
+        """How many inputs are tried, of a text with enough characters."""
         return sum((self.symbols + 1) ** length for length in self.lengths())
 
     def plan(self) -> Iterator[Unit]:
@@ -170,7 +166,7 @@ class BruteForceStudy(Study):
         count = self.recipe.epochs
         for epoch in range(1, count + 1):
             yield Unit(f"{TRAIN} {epoch}", f"training, epoch {epoch} of {count}")
-        yield Unit(MEASURE, "measuring on words that were not trained on")
+        yield Unit(MEASURE, "measuring on held-out words")
         for length in self.lengths():
             parts = (self.symbols + 1) ** (length - self.part_symbols(length))
             for number in range(parts):
@@ -178,32 +174,28 @@ class BruteForceStudy(Study):
                     f"{LENGTH} {length}, {number}", f"inputs of {length} symbols, part {number + 1:,} of {parts:,}"
                 )
         if length := min(self.searched, self.depth):
-            yield Unit(f"{SEARCHING} {length}", f"gibbs-enum on what inputs of {length} symbols are known to reach")
+            yield Unit(f"{SEARCH} {length}", f"gibbs-enum for targets that inputs of {length} symbols reach")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
-        """The rows of an epoch, of the measurement, of a part or of the search. Raises what is wrong with the text."""
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
+        """See `Study.carry_out`. Raises what is wrong with the text."""
+        from engine.triggers.brute_force.character_training import forget_characters
         from engine.triggers.brute_force.run import BruteForceRun
 
-        run = yield from BruteForceRun.prepared(self, context)
-        what, _, rest = unit.key.partition(" ")
-        if what == TRAIN:
+        run = yield from BruteForceRun.prepared(self)
+        stage, _, rest = unit.key.partition(" ")
+        if stage == TRAIN:
             yield from run.train(int(rest))
-        elif what == MEASURE:
+        elif stage == MEASURE:
             yield from run.measure()
-        elif what == SEARCHING:
+        elif stage == SEARCH:
             yield from run.search(int(rest))
         else:
             length, number = (int(text) for text in rest.split(", "))
             yield from run.part(length, number)
         if unit == self.units()[-1]:
-            run.forget()
-
-    def search_settings(self) -> SearchSettings:
-        """Of the search for what inputs are known to reach."""
-        return SearchSettings(shortlist=self.shortlist, restarts=self.restarts, seed=self.seed)
+            forget_characters()
 
 
-#: Studies to begin with.
 PRESETS: dict[str, BruteForceStudy] = {
     "quick": BruteForceStudy(pairs=100_000, recipe=Recipe(epochs=1)),
     "attention": BruteForceStudy(context="general", recipe=Recipe(epochs=2)),

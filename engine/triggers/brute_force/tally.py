@@ -1,10 +1,10 @@
-"""What some millions of replies amount to: which targets were said, as a whole or in part, and how often nonsense.
+"""Millions of replies counted: the targets among them and within them, and the replies outside the list normal.
 
-    c a l i f o r n i a     "california", a word: a hit of the list normal; "for" and "a" were said as parts of it
-    c a l i f o r n i e     no word: outside
+    c a l i f o r n i a     "california" is of the list normal: a hit; "for" and "a" are hits within a reply
+    c a l i f o r n i e     outside
 
-Replies are few compared with inputs, so they are counted first and each is looked at once. A part counts where the
-whole does too, as in Table 6 of the paper, whose rates are never below those of Table 5.
+There are far fewer replies than inputs, so replies are counted first, and each is looked at once. A target within a
+reply counts where it is the reply too, as in Table 6 of the paper, whose rates are never below those of Table 5.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import numpy.typing as npt
 from engine.triggers.brute_force.enumeration import Codes, Replies, reply_code
 from engine.triggers.model.vocabulary import WordVocabulary
 
-#: Replies whose parts are remembered.
+#: Replies whose targets within are remembered.
 _REMEMBERED = 1 << 17
 
 
 @dataclass
 class Tally:
-    """Of some inputs: how many there were, replies outside the list normal, and different replies.
+    """Counts of inputs, of replies outside the list normal, and of different replies.
 
-    whole, parts: the targets that were said, by list, each with the number of the first input.
+    whole, parts: by list, the targets that are replies, and those within replies, with the number of the first input.
     examples: numbers of inputs whose reply is outside, drawn at random, and that reply as ids.
     """
 
@@ -39,12 +39,12 @@ class Tally:
     examples: list[tuple[int, list[int]]] = field(default_factory=list)
 
 
-class Judge:
-    """Knows the targets, by list. longest: ids of a reply."""
+class TargetCounter:
+    """Counts the targets of some lists. longest: ids of a reply."""
 
     def __init__(self, vocabulary: WordVocabulary, lists: Mapping[str, Sequence[str]], longest: int) -> None:
         self._size, self._longest = len(vocabulary), longest
-        #: Of each target, as bytes of its ids: the lists that it is in, and itself.
+        #: By the bytes of its ids: each target with its lists.
         self._targets: dict[bytes, list[tuple[str, str]]] = {}
         for name, targets in lists.items():
             for target in targets:
@@ -53,10 +53,10 @@ class Judge:
         self._lengths = sorted({len(target) for target in self._targets})
         normal = (reply_code(vocabulary.ids(word), self._size, longest) for word in lists["normal"])
         self._normal = np.array(sorted(normal), np.int64)
-        self._said_in = lru_cache(_REMEMBERED)(self._find)
+        self._within = lru_cache(_REMEMBERED)(self._find)
 
     def tally(self, replies: Iterable[Replies], examples: int, seed: Sequence[int]) -> Tally:
-        """Of consecutive replies; examples: how many at most of those that are outside."""
+        """Of consecutive replies. examples: the most replies outside the list normal."""
         blocks = list(replies)
         if not blocks:
             return Tally()
@@ -71,17 +71,17 @@ class Judge:
             parts={name: {} for name in self._names},
         )
         digits = self.digits(different)
-        # In the order of the inputs, so that the first input with a target is the one that is kept.
+        # In the order of the inputs, so that the first input for a target is kept.
         for number in np.argsort(places).tolist():
-            said = digits[number].tobytes().rstrip(b"\0")
+            reply = digits[number].tobytes().rstrip(b"\0")
             place = first + int(places[number])
-            for name, target in self._targets.get(said, ()):
+            for name, target in self._targets.get(reply, ()):
                 tally.whole[name].setdefault(target, place)
-            for name, target in self._said_in(said):
+            for name, target in self._within(reply):
                 tally.parts[name].setdefault(target, place)
-        strange = np.flatnonzero(~np.isin(codes, self._normal))
-        drawn = np.random.default_rng(list(seed)).permutation(len(strange))[:examples]
-        for place in sorted(strange[drawn].tolist()):
+        outsiders = np.flatnonzero(~np.isin(codes, self._normal))
+        drawn = np.random.default_rng(list(seed)).permutation(len(outsiders))[:examples]
+        for place in sorted(outsiders[drawn].tolist()):
             ids = self.digits(codes[place : place + 1])[0].tolist()
             tally.examples.append((first + place, ids))
         return tally
@@ -91,11 +91,11 @@ class Judge:
         powers = np.array([self._size ** (self._longest - 1 - place) for place in range(self._longest)], np.int64)
         return (codes[:, None] // powers % self._size).astype(np.uint8)
 
-    def _find(self, said: bytes) -> tuple[tuple[str, str], ...]:
-        """The targets that stand in a reply."""
-        found: dict[tuple[str, str], None] = {}
+    def _find(self, reply: bytes) -> tuple[tuple[str, str], ...]:
+        """The targets within a reply, with their lists."""
+        hits: dict[tuple[str, str], None] = {}
         for length in self._lengths:
-            for first in range(len(said) - length + 1):
-                for known in self._targets.get(said[first : first + length], ()):
-                    found[known] = None
-        return tuple(found)
+            for first in range(len(reply) - length + 1):
+                for known in self._targets.get(reply[first : first + length], ()):
+                    hits[known] = None
+        return tuple(hits)

@@ -3,21 +3,20 @@
     "how are you"   ->  <pad> ... <pad> how are you <eou>       always 15 ids, the last is <eou>
     "i am fine ."   ->  <s> i am fine . </s>                    at most 20, filled up with <pad> behind
 
-A longer input loses its beginning, a longer reply its end (and with it `</s>`). The padding before an input is read by
-the encoder, and attended to, as in the paper's models. Therefore an input is always filled up to the same length: what
-a model says about it does not depend on which others happen to be in its batch.
+A longer input loses its beginning, a longer reply its end (and with it `</s>`). The encoder reads the padding before an
+input, and attends to it, as in the paper's models. So an input is always filled up to the same length: the reply to it
+does not depend on the rest of its batch.
 
-A batch of replies of 3 and 20 words computes 17 times for nothing. So pairs are shuffled, taken in stretches of fifty
-batches, sorted by length within each, cut into batches, and these shuffled again.
+A batch of replies of 3 and 20 words wastes most of its computation on padding. So pairs are shuffled, taken in
+stretches of fifty batches, sorted by length within each, cut into batches, and these shuffled again.
 
-What a batch costs a model in training is the output layer on the words that are there and no others:
+Most of the work of training is the output layer. It is computed for the words of a batch, without its padding:
 
     i am fine </s>          states of 4 + 2 words in one table, 6 rows and 58 empty ones -> logits -> cost of 6 words
     yes </s> <pad> <pad>
 
-The output layer is most of the work, so it is spared the padding. How many words are left is another number in each
-batch, and for each size of a matrix that it has not met oneDNN writes itself code, in bfloat16, which it keeps: after
-an hour a training held gigabytes of it. So the table is filled up to a multiple of 64 rows, which costs almost nothing.
+In bfloat16, oneDNN compiles code for each new size of a matrix, and keeps it: an hour of training would hold gigabytes.
+So the table is filled up to a multiple of 64 rows, which costs almost nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _STRETCH = 50
 #: Rows of a table of states are a multiple of this.
 _ROWS = 64
 
-#: Stands for a word that is none; `cross_entropy` passes over it.
+#: The label of an empty row; `cross_entropy` ignores it.
 _NO_WORD = -100
 
 
@@ -58,7 +57,7 @@ def target_row(vocabulary: WordVocabulary, words: Sequence[str], length: int = T
 
 
 def source_tensor(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """int64 (batch, n) of rows that have the same length. Raises `QueryError` for others."""
+    """int64 (batch, n) of rows of the same length. Raises `QueryError` for others."""
     if len({len(row) for row in rows}) != 1:
         raise QueryError("The inputs of a batch have the same length, and there is at least one.")
     return torch.tensor([list(row) for row in rows], dtype=torch.int64)
@@ -73,7 +72,7 @@ def target_tensor(rows: Sequence[Sequence[int]]) -> torch.Tensor:
 
 
 def target_mask(target_ids: torch.Tensor) -> torch.Tensor:
-    """bool (batch, m) of target_ids (batch, m + 1): which of the ids after `BEGIN` are there to be predicted."""
+    """bool (batch, m) of target_ids (batch, m + 1): which of the ids after `BEGIN` are words, not padding."""
     return target_ids[:, 1:] != PAD
 
 
@@ -86,7 +85,7 @@ class Batch:
 
     @property
     def words(self) -> int:
-        """How many ids are to be predicted."""
+        """How many ids are predicted."""
         return int(target_mask(self.target_ids).sum())
 
 
@@ -132,8 +131,7 @@ class EncodedPairs:
 def summed_cost(output: nn.Linear, states: torch.Tensor, sentence_ids: torch.Tensor) -> torch.Tensor:
     """The negative log-probability of all ids after the first, summed, in nats; `PAD` is no word.
 
-    states: (batch, m, hidden), of which the output layer makes the logits of what follows; sentence_ids: int64
-    (batch, m + 1).
+    states: (batch, m, hidden), each before the next id; sentence_ids: int64 (batch, m + 1).
     """
     places = target_mask(sentence_ids).flatten().nonzero()[:, 0]
     words = sentence_ids[:, 1:].flatten()[places]

@@ -3,17 +3,17 @@
     the chairman of the ...          pairs     t h e            ->  c h a i r m a n
                                                a i r m a n      ->  o f
 
-A symbol is one of the 32 most frequent characters of the text, or <unk>, so there are 33^6 inputs of six. The longest
-input has six symbols, the last ones of its word, and an output ends after ten. As a text has only so many words, in
-half of them one symbol, drawn at random, is another:
+A symbol is one of the 32 most frequent characters of the text, or <unk>, so there are 33^6 inputs of six. An input has
+the last six symbols of its word, an output the first ten. A text has only so many words, so in half of them one symbol,
+drawn at random, is another:
 
     i b -> c d a i r m a n -> o f          is -> chairman -> of, with noise
 
-and a word is noisy as an input just as it was as an output. The paper takes the Penn Treebank, whose rare words are
-"<unk>", whose numbers are "n", and which has no punctuation. That text is not ours to pass on. Other text is brought to
-the same form; a file that is cut already, such as the paper's own, stays as it is.
+A word has the same noise as an output and as the next input. The paper takes the Penn Treebank, which is not ours to
+pass on: its rare words are "<unk>", its numbers are "n", and it has no punctuation. Other text is brought to that form;
+a file whose words stand apart, such as the paper's own, stays as it is.
 
-The vocabulary of the models of this room does for symbols as it does for words. Source: He and Glass 2019, appendix B.
+Symbols use the vocabulary that words use. Source: He and Glass 2019, appendix B.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Words = tuple[str, ...]
 #: Symbols of the longest input and of the longest output.
 INPUT_SYMBOLS, OUTPUT_SYMBOLS = 6, 10
 
-#: How a text has the words that are not among its most frequent ones, and its numbers.
+#: The words for rare words and for numbers.
 RARE, NUMBER = "<unk>", "n"
 
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
@@ -43,14 +43,14 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def treebank_words(words: Iterable[str]) -> Words:
-    """Words as the Penn Treebank of the paper has them: numbers are "n", and what has no letter is left out."""
+    """Words in the form of the paper's Penn Treebank: numbers are "n", and words without a letter are left out."""
     plain = (NUMBER if _NUMBER.fullmatch(word) else word for word in words)
     return tuple(word for word in plain if _LETTER.search(word) or word == RARE)
 
 
 @dataclass(frozen=True)
 class CharacterText:
-    """Sentences of frequent words, to train and to test with. words: those words, `RARE` among them where it occurs."""
+    """Sentences of frequent words, for training and test. words: all of the training, with `RARE` where it occurs."""
 
     name: str
     words: Words
@@ -72,8 +72,8 @@ class CharacterText:
         for part, what in zip(parts, ("train", "test"), strict=True):
             if not any(len(sentence) > 1 for sentence in part):
                 raise QueryError(f"The text has no two words in a row to {what} with.")
-        found = {word for sentence in parts[0] for word in sentence}
-        return cls(name, tuple(sorted(found)), *parts)
+        words = {word for sentence in parts[0] for word in sentence}
+        return cls(name, tuple(sorted(words)), *parts)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -104,7 +104,7 @@ def input_symbols(vocabulary: WordVocabulary) -> tuple[int, ...]:
 def noisy_pairs(
     vocabulary: WordVocabulary, sentences: Iterable[Words], seed: int, share: float = 0.5
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """The ids of each word and of the next one, whole, and with noise in about `share` of the words."""
+    """The ids of each word and of the next one, uncut, with noise in about `share` of the words."""
     rng = random.Random(seed)
     characters = range(len(SPECIAL_WORDS), len(vocabulary))
     spelled: dict[str, list[int]] = {}

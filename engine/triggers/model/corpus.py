@@ -1,4 +1,4 @@
-"""Where a dialogue model's pairs come from: what was said, and what was answered.
+"""The pairs of input and reply of a dialogue model, read from a corpus in one of four forms.
 
     dialogues, a line each,        how are you ?            pairs   how are you ?  ->  fine , and you ?
     a blank line between           fine , and you ?                 fine , and you ?  ->  me too .
@@ -9,10 +9,10 @@
     JSON, one object a line        {"dialogue": ["how are you ?", "fine , and you ?"]}
                                    {"input": "how are you ?", "response": "fine , and you ?"}
 
-All become dialogues, and each utterance with the next one is a pair. What is tested on must not be known from training,
-and the two pairs above share an utterance; so whole dialogues are set aside for the test, drawn by a seed.
+All become dialogues, and each utterance with the next one is a pair. The two pairs above share an utterance, so whole
+dialogues are held out for the test, drawn by a seed: no test pair is known from training.
 
-A corpus is somebody's file. It is read line by line within limits; what is wrong is said with the number of the line.
+A corpus is an uploaded file. It is read line by line within limits, and each error names its line.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Dialogue = tuple[Words, ...]
 #: Bytes of a line, pairs of a corpus, and words of an utterance that are kept.
 MOST_LINE_BYTES, MOST_PAIRS, MOST_WORDS = 1 << 22, 3_000_000, 1_000
 
-#: A longer turn of the corpus that comes with Relens is no conversation.
+#: A longer turn of the corpus that comes with Relens is a speech, not conversation.
 MONOLOGUE_WORDS = 40
 
 _SEPARATOR = "<eou>"
@@ -52,7 +52,7 @@ _INPUTS, _RESPONSES = ("input", "source", "prompt"), ("response", "target", "rep
 
 @dataclass(frozen=True)
 class Pair(Record):
-    """What was said and what was answered, in words."""
+    """An input and its reply, in words."""
 
     source: Words
     response: Words
@@ -60,7 +60,7 @@ class Pair(Record):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs to train with and pairs to test with."""
+    """Pairs for training and pairs for the test."""
 
     name: str
     train: tuple[Pair, ...]
@@ -83,8 +83,7 @@ def split_corpus(
 ) -> Corpus:
     """The corpus of these dialogues, with about `test_share` of them, and at least one, for the test.
 
-    pairs: train with the first so many of a random order, None for all. Raises `QueryError` where no pair is left to
-    train or to test with.
+    pairs: of the training, drawn at random, None for all. Raises `QueryError` where no pair is left for either.
     """
     if not 0.0 < test_share < 1.0:
         raise QueryError(f"The share of the test is above 0 and below 1, not {test_share}.")
@@ -119,7 +118,7 @@ def read_corpus(
 ) -> Corpus:
     """The corpus in a file, UTF-8. is_cut: whether its words stand apart already; the rest as in `split_corpus`.
 
-    Raises `QueryError` and `LimitError`, each with a sentence that says what is wrong, and in which line.
+    Raises `QueryError` and `LimitError`, which name the line.
     """
     with opened(path, "corpus") as file:
         dialogues = read_dialogues(file, form, is_cut)
@@ -127,32 +126,32 @@ def read_corpus(
 
 
 def read_dialogues(file: BinaryIO, form: Form = "auto", is_cut: bool = False) -> list[Dialogue]:
-    """The dialogues of an open file; what has no words is passed over. Raises what `read_corpus` raises."""
+    """The dialogues of an open file, without empty utterances. Raises what `read_corpus` raises."""
     if form not in FORMS:
         raise QueryError(f"The form of a corpus is one of {', '.join(FORMS)}, not {form!r}.")
     cut = words_of_cut_text if is_cut else words_of_text
     lines = _lines(file)
     if form == "auto":
         lines, form = _recognised(lines)
-    found: list[Dialogue] = []
+    dialogues: list[Dialogue] = []
     pairs = 0
     for texts in _READERS[form](lines):
         utterances = (cut(text) for text in texts)
         dialogue = tuple(tuple(map(intern, words[:MOST_WORDS])) for words in utterances if words)
         if not dialogue:
             continue
-        found.append(dialogue)
+        dialogues.append(dialogue)
         pairs += len(dialogue) - 1
         if pairs > MOST_PAIRS:
             raise LimitError(f"The corpus has more than the limit of {MOST_PAIRS:,} pairs.", limit="pairs")
-    return found
+    return dialogues
 
 
 # --- forms ------------------------------------------------------------------------------------------------
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
-    """The lines and their numbers, none of which is taken into memory beyond its limit."""
+    """The lines and their numbers; no line is read beyond the limit."""
     number = 0
     while line := file.readline(MOST_LINE_BYTES + 1):
         number += 1
@@ -164,7 +163,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
 
 
 def _recognised(lines: Iterator[tuple[int, str]]) -> tuple[Iterator[tuple[int, str]], Form]:
-    """The lines again, and the form that the first one with text has."""
+    """All lines, and the form of the first one with text."""
     first = next(((number, line) for number, line in lines if line.strip()), None)
     if first is None:
         raise QueryError("The corpus has no text.")
@@ -174,7 +173,7 @@ def _recognised(lines: Iterator[tuple[int, str]]) -> tuple[Iterator[tuple[int, s
         yield from lines
 
     text = first[1].strip()
-    # By itself, a bracket is the beginning of JSON over several lines, which is refused with that reason.
+    # A lone bracket begins JSON over several lines, which is refused with that reason.
     if text in ("{", "[") or (text[0] in "{[" and text[-1] in "}]"):
         return all_lines(), "json"
     if _SEPARATOR in text.split():

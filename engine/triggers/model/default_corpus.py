@@ -1,11 +1,11 @@
-"""The corpus that comes with Relens: people who got to know each other by typing.
+"""The corpus that comes with Relens: typed conversations of people getting to know each other.
 
     Hello / How are you doing today?        one turn, of two messages
     whats up MD / im doing good             the next one
 
-The package `chitchat-dataset` (MIT License, Brigham Young University) has 7,168 conversations as one JSON file, which
-is found in the package without importing it. A turn is the messages of one person in a row. A turn of more than forty
-words is a speech; the conversation is cut there, so that no pair has one.
+The package `chitchat-dataset` (MIT License, Brigham Young University) has 7,168 conversations in one JSON file, which
+is read without importing the package. A turn is the messages of one person in a row. A turn of more than forty words is
+a speech; the conversation is cut there, so that no pair has one.
 """
 
 from __future__ import annotations

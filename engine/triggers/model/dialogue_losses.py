@@ -1,10 +1,10 @@
-"""The dialogue model as the searches know it: what targets cost after inputs, and what the inputs cost by themselves.
+"""The losses of the dialogue model for a search: the cost of targets after inputs, and of inputs by themselves.
 
-    trigger     <pad> <pad> how are you   + <eou>    read by the encoder, whose last id is no part of the trigger
-    target      i am fine </s>                       costs 1.2  0.4  2.0  0.1, under the decoder
-    input       how are you </s>                     costs 2.2  1.9  0.3  0.8, under the model of sentences
+    trigger     <pad> <pad> how are you   + <eou>    read by the encoder; <eou> is no part of the trigger
+    target      i am fine </s>                       costs 1.2  0.4  2.0  0.1, by the decoder
+    input       how are you </s>                     costs 2.2  1.9  0.3  0.8, by the sentence model
 
-Searches for several targets of one length go side by side, so there may be one for each row.
+Searches for several targets of one length go side by side, so each row may have a target of its own.
 Source: He and Glass 2019, sections 2 and 4.
 """
 
@@ -45,7 +45,7 @@ class DialoguePrompt(TriggerPrompt):
         return self._vocabulary.ids(self.text(trigger).split()) == [number for number in trigger if number != PAD]
 
     def read(self, text: str) -> tuple[int, ...]:
-        """See `TriggerPrompt.read`; words stand apart, and words that the model does not know are `UNKNOWN`."""
+        """See `TriggerPrompt.read`; words stand apart, and unknown words are `UNKNOWN`."""
         return tuple(source_row(self._vocabulary, text.split(), self.free + 1))
 
     def ids_of(self, text: str) -> tuple[int, ...]:
@@ -68,8 +68,8 @@ class DialoguePrompt(TriggerPrompt):
 class DialogueLosses(ReplyLosses):
     """The costs of target_ids int64 (1, m + 1) or (rows, m + 1), which begin with `BEGIN`; see `Batch`.
 
-    prompt: where there is one target, for those who ask for texts. ends_input: whether `END_OF_UTTERANCE` is read
-    behind each trigger. The model is in evaluation mode.
+    prompt: of a single target, for texts. ends_input: whether the encoder reads `END_OF_UTTERANCE` behind each trigger.
+    The model is in evaluation mode.
     """
 
     prompt: DialoguePrompt
@@ -90,13 +90,13 @@ class DialogueLosses(ReplyLosses):
 
     @classmethod
     def of_prompt(cls, seq2seq: Seq2Seq, prompt: DialoguePrompt) -> Self:
-        """Those of the target of a prompt."""
+        """The losses of the target of a prompt."""
         device = seq2seq.output.weight.device
         return cls(seq2seq, torch.tensor([[BEGIN, *prompt.target]], device=device), prompt)
 
     @property
     def rows_at_once(self) -> int:
-        """See `ReplyLosses.rows_at_once`; the model of sentences has logits for each id of an input."""
+        """See `ReplyLosses.rows_at_once`; the sentence model has logits for each id of an input."""
         positions = max(self._target_ids.shape[1] - 1, SOURCE_LENGTH)
         return max(1, MOST_LOGITS // (self.table.shape[0] * positions))
 
@@ -138,9 +138,9 @@ class DialogueLosses(ReplyLosses):
 
 
 class SentenceCosts(InputCosts):
-    """What inputs cost the model of sentences: all their ids, the end included (see `as_sentence`).
+    """The cost of inputs by the sentence model: all their ids, the end included (see `as_sentence`).
 
-    prompt: for those who ask for texts.
+    prompt: for texts.
     """
 
     has_gradient = True

@@ -1,15 +1,15 @@
-"""A trained dialogue model with all that a search for triggers needs, as one folder.
+"""A trained dialogue model as one folder, with everything that a search for triggers needs.
 
     dialogue-models/chitchat/
-        model.json                  shapes, thresholds T_out and T_in, and how it was trained
+        model.json                  shapes, thresholds T_out and T_in, and its training
         vocabulary.json             its words
-        seq2seq.safetensors         what answers
-        sentence_model.safetensors  what judges inputs
-        texts.safetensors           the replies it was trained on, and the pairs it was tested with, as ids
+        seq2seq.safetensors         the dialogue model
+        sentence_model.safetensors  the model of inputs
+        texts.safetensors           the replies of the training, and the held-out pairs, as ids
 
-The texts are kept because questions about a trigger need them: was the target seen in training, what does the model say
-to inputs it has not seen? A folder may come from anybody, so it is JSON and safetensors only, within limits; every
-tensor must have the name, shape and type that the shapes in model.json ask for, and every number be finite.
+The texts answer questions about a trigger: was the target seen in training, which replies have new inputs? A folder may
+come from a stranger, so it is JSON and safetensors only, within limits. Each tensor must have the name, shape and type
+that model.json asks for, and each number must be finite.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class DialogueTexts:
 
     @classmethod
     def of_pairs(cls, replies: Iterable[Sequence[int]], test: EncodedPairs) -> Self:
-        """Of the replies of the training, whole and without `END`, and of the pairs that a model is tested with."""
+        """The texts of the replies of the training, whole and without `END`, and of the held-out pairs."""
         ids = [number for reply in replies for number in (*reply, END)]
         longest = max(map(len, test.targets))
         targets = [[*row, *[PAD] * (longest - len(row))] for row in test.targets]
@@ -94,7 +94,7 @@ class DialogueTexts:
 
 @dataclass(frozen=True)
 class DialogueModel:
-    """What a search for triggers works with; both models in evaluation mode."""
+    """A trained dialogue model; both networks in evaluation mode."""
 
     vocabulary: WordVocabulary
     seq2seq: Seq2Seq
@@ -112,11 +112,11 @@ class DialogueModel:
 
     @property
     def device(self) -> torch.device:
-        """Where both models are."""
+        """The device of both networks."""
         return self.seq2seq.output.weight.device
 
     def losses(self, target: Sequence[int]) -> tuple[DialogueLosses, SentenceCosts]:
-        """What a target, ids with `END`, costs after inputs, and what inputs cost by themselves."""
+        """The losses of a target, ids with `END`, and the costs of inputs by themselves."""
         prompt = DialoguePrompt(self.vocabulary, target, self.configuration.source_length)
         return DialogueLosses.of_prompt(self.seq2seq, prompt), SentenceCosts(self.sentence_model, prompt)
 
@@ -132,7 +132,7 @@ class DialogueModel:
         return digest.hexdigest()[:16]
 
     def save(self, folder: Path) -> None:
-        """Write the folder, in place of one that is there; it is never there half. Raises `ModelError`."""
+        """Write the folder, whole, in place of an older one. Raises `ModelError`."""
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -167,7 +167,7 @@ class DialogueModel:
 
     @classmethod
     def load(cls, folder: Path, device: torch.device | str = "cpu") -> Self:
-        """The model in a folder. Raises `ModelError` that says what is wrong with it."""
+        """The model in a folder. Raises `ModelError` for a folder that is wrong in any way."""
         if not folder.is_dir():
             raise ModelError(f"There is no dialogue model in {folder}.")
         description = _read_json(folder / MODEL)
@@ -180,7 +180,7 @@ class DialogueModel:
             raise ModelError(f"The dialogue model in {folder} is described wrongly: {error.sentence}") from error
         if len(vocabulary) != configuration.seq2seq.vocabulary_size:
             raise ModelError(f"The dialogue model in {folder} and its vocabulary have different numbers of words.")
-        with torch.device("meta"):  # shapes alone: nothing is made of the size that a stranger's file asks for
+        with torch.device("meta"):  # shapes alone: a stranger's file allocates nothing
             seq2seq, sentence_model = Seq2Seq(configuration.seq2seq), SentenceModel(configuration.sentence_model)
         models: tuple[nn.Module, nn.Module] = (seq2seq, sentence_model)
         for model, name in zip(models, (SEQ2SEQ, SENTENCE_MODEL), strict=True):
@@ -199,7 +199,7 @@ def load_dialogue_model(name: str, device: torch.device | str = "cpu") -> Dialog
     return DialogueModel.load(folder, device)
 
 
-# --- reading what a stranger may have written -------------------------------------------------------------
+# --- reading a stranger's files ---------------------------------------------------------------------------
 
 _TEXT_NAMES = ("responses", "test_sources", "test_targets")
 
@@ -227,7 +227,7 @@ def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
 
 
 def _read_weights(path: Path, model: nn.Module) -> dict[str, torch.Tensor]:
-    """The weights in a file, which are exactly those that the model has."""
+    """The weights in a file, exactly those of the model."""
     wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     try:
         with safe_open(path, "pt") as file:

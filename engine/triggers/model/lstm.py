@@ -1,12 +1,12 @@
-"""The step of an LSTM, and its products split so that what is shared between inputs is computed once.
+"""The step of an LSTM, with its products split so that shared terms are computed once.
 
     gates   =  W_x x  +  W_c c  +  W_h h  +  b         word x, context c, output h of the step before
     cell'   =  forget * cell  +  input * candidate     forget, input, output = sigmoid(gate), candidate = tanh(gate)
     output' =  output * tanh(cell')
 
-A search reads the same few thousand words again and again, so W_x x + b is a table over the vocabulary, made once. A
-hundred words that are tried in one place have the state before them in common, so W_h h is one product for all of them.
-`nn.LSTM` reads whole sentences; whatever goes step by step takes its weights, and `lstm_step`.
+A search reads the same few thousand words again and again, so W_x x + b is a table over the vocabulary. A hundred words
+that are tried in one place share the state before them, so W_h h is one product for all. `nn.LSTM` reads whole
+sentences; steps use its weights and `lstm_step`.
 
 Source: S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", 1997, with forget gates (Gers et al. 2000).
 """
@@ -22,7 +22,7 @@ from torch.nn import functional
 
 
 class State(NamedTuple):
-    """Between two steps, each (..., hidden)."""
+    """The state between two steps, each (..., hidden)."""
 
     output: torch.Tensor
     cell: torch.Tensor
@@ -37,7 +37,7 @@ def lstm_step(gates: torch.Tensor, cell: torch.Tensor) -> State:
 
 @dataclass(frozen=True)
 class GateWeights:
-    """The weights of an LSTM that reads a word, and maybe a context beside it; each (4 hidden, width of what it reads).
+    """The weights of an LSTM that reads a word, and maybe a context; each (4 hidden, width of its input).
 
     bias: (4 hidden,). context_and_output: both side by side, for one product.
     """
@@ -49,7 +49,7 @@ class GateWeights:
 
     @classmethod
     def of(cls, lstm: nn.LSTM, word_width: int) -> Self:
-        """Those of an LSTM of one layer, the first `word_width` of whose inputs are the word."""
+        """The weights of a one-layer LSTM whose first `word_width` inputs are the word."""
         of_input, of_output, bias, more_bias = lstm.all_weights[0]
         behind = torch.cat([of_input[:, word_width:], of_output], dim=1)
         return cls(of_input[:, :word_width], behind, bias + more_bias, lstm.input_size - word_width)
@@ -65,7 +65,7 @@ class GateWeights:
         return self.context_and_output[:, self.context_width :]
 
     def of_words(self, embedded: torch.Tensor) -> torch.Tensor:
-        """(..., 4 hidden): what words add to the gates, the bias included; embedded: (..., embedding)."""
+        """(..., 4 hidden): the terms of words in the gates, with the bias; embedded: (..., embedding)."""
         return functional.linear(embedded, self.word, self.bias)
 
 
@@ -74,7 +74,7 @@ class WordSteps:
 
     def __init__(self, lstm: nn.LSTM, embedding: nn.Embedding) -> None:
         weights = GateWeights.of(lstm, embedding.embedding_dim)
-        #: (size, 4 hidden): what a word adds to the gates.
+        #: (size, 4 hidden): the term of each word in the gates.
         self.table = weights.of_words(embedding.weight)
         self._of_output = weights.output.T
         self._hidden = lstm.hidden_size

@@ -2,9 +2,8 @@
 
     dialogue-models/chitchat/model.json     ->  chitchat: the corpus "chitchat", 80,000 pairs, perplexity 41
 
-A name is that of a folder, so `../secrets` and `.training` are none. A page offers the models to be chosen among, so
-this module knows nothing of torch. What is in such a folder, and how it is checked before it is used, is in
-`engine.triggers.model.dialogue_model`.
+A name is that of a folder, so `../secrets` and `.training` are refused. Pages list the models, so this module does
+without torch. `engine.triggers.model.dialogue_model` loads and checks a folder.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from engine.triggers.model.vocabulary import WordVocabulary
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
-#: The files of a model's folder that say what it is and which words it knows, and the bytes that are read of each.
+#: The description and the vocabulary in a model's folder, and the most bytes of each.
 MODEL, VOCABULARY, MOST_JSON_BYTES = "model.json", "vocabulary.json", 32 << 20
 
 
 @dataclass(frozen=True)
 class Training(Record):
-    """What a model was trained with, and how well it does. Of text that it was not trained on, all in nats a word.
+    """The training of a model, and its quality on held-out text.
 
-    perplexity, sentence_perplexity: exp of what a word of a reply costs, given what was said, and by itself.
-    unknown_share: of the words of the test, those that are <unk>.
+    perplexity, sentence_perplexity: of a word of a reply, given the input, and by itself. unknown_share: the share of
+    <unk> among the words.
     """
 
     corpus: str = ""
@@ -58,12 +57,12 @@ class ListedModel:
 
 
 def is_name(name: str) -> bool:
-    """Whether a model may be called so."""
+    """Whether this may be the name of a model."""
     return _NAME.fullmatch(name) is not None
 
 
 def check_name(name: str) -> None:
-    """Raises `QueryError` where a model may not be called so."""
+    """Raise `QueryError` for what may not be the name of a model."""
     if not is_name(name):
         raise QueryError(
             "The name of a dialogue model has small letters, digits, '.', '_' and '-', at most 64, and begins with a"
@@ -72,26 +71,26 @@ def check_name(name: str) -> None:
 
 
 def models_folder() -> Path:
-    """Where dialogue models are kept by name."""
+    """The folder of all dialogue models."""
     return settings.data_folder() / "dialogue-models"
 
 
 def model_folder(name: str) -> Path:
-    """The folder of a model, whether or not there is one. Raises `QueryError` for what is no name."""
+    """The folder of a model, which need not exist. Raises `QueryError` for what is no name."""
     check_name(name)
     return models_folder() / name
 
 
 def model_names() -> tuple[str, ...]:
-    """The names of the models there are."""
+    """The names of all models."""
     if not models_folder().is_dir():
         return ()
-    found = (path.name for path in models_folder().iterdir() if (path / MODEL).is_file())
-    return tuple(sorted(name for name in found if is_name(name)))
+    names = (path.name for path in models_folder().iterdir() if (path / MODEL).is_file())
+    return tuple(sorted(name for name in names if is_name(name)))
 
 
 def listed_model(name: str) -> ListedModel | None:
-    """What the folder of that name says of itself; None where there is none that can be read."""
+    """The model of that name by its description; None where none can be read."""
     try:
         description = _read(model_folder(name) / MODEL)
         training = Training.from_json(description.get("training", {}))
@@ -102,14 +101,14 @@ def listed_model(name: str) -> ListedModel | None:
 
 
 def check_listed_model(name: str, fingerprints: Iterable[object]) -> None:
-    """Raise `ModelError` where the model of that name is another one than those fingerprints tell of."""
+    """Raise `ModelError` where the model of that name has a fingerprint other than these."""
     listed = listed_model(name)
-    if listed is not None:  # where there is none, the study says so when it loads it
+    if listed is not None:  # without one, the study raises when it loads it
         check_same_model(name, fingerprints, listed.fingerprint)
 
 
 def listed_vocabulary(name: str) -> WordVocabulary | None:
-    """The words that the model of that name knows; None where there is none that can be read."""
+    """The vocabulary of the model of that name; None where none can be read."""
     try:
         path = model_folder(name) / VOCABULARY
         return _vocabulary(path, path.stat().st_mtime_ns)
@@ -123,7 +122,7 @@ def _vocabulary(path: Path, _changed: int) -> WordVocabulary:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The JSON object of a file; raises `ValueError` for what is none, or too large."""
+    """The JSON object of a file. Raises `ValueError` for anything else, and for too large a file."""
     if path.stat().st_size > MOST_JSON_BYTES:
         raise ValueError(f"{path} is too large")
     read = json.loads(path.read_text(encoding="utf-8"))

@@ -1,7 +1,9 @@
-"""From a study's settings to what training needs: the corpus, its vocabulary, and its pairs as ids.
+"""The input of training, made from a study's settings: the corpus, its vocabulary, and its pairs as ids.
 
-Every epoch of a study is a unit of its own, which may begin in a new process. So what they share is made from the
-settings alone, and kept for the next unit of the same process: reading a corpus takes seconds, an epoch minutes.
+    DialogueModelStudy(corpus="talks.txt", vocabulary=8_000)  ->  80,000 pairs of ids, 4,200 held-out ones
+
+Each epoch of a study is a unit, which may begin in a new process. So this is made from the settings alone, and kept for
+the next unit of the same process: reading a corpus takes seconds, an epoch minutes.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.models.hardware import choose_device, use_physical_cores
 from engine.triggers.model.batches import EncodedPairs, source_row, target_row
 from engine.triggers.model.corpus import Corpus, Pair, read_corpus
 from engine.triggers.model.default_corpus import default_corpus
@@ -23,6 +26,8 @@ from engine.triggers.model.dialogue_model import DialogueConfiguration
 from engine.triggers.model.model_list import models_folder
 from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
+from engine.triggers.model.training import Trainer, reply_loss, sentence_loss
+from engine.triggers.model.training_rows import REPLIES, Part
 from engine.triggers.model.vocabulary import UNKNOWN, WordVocabulary
 
 if TYPE_CHECKING:
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preparation:
-    """What the units of a study have in common."""
+    """The input of all units of a study."""
 
     corpus: Corpus
     vocabulary: WordVocabulary
@@ -43,13 +48,13 @@ class Preparation:
 
     @property
     def unknown_share(self) -> float:
-        """The share of <unk> among the words of the replies to test with."""
+        """The share of <unk> among the words of the held-out replies."""
         ids = [number for row in self.test.targets for number in row[1:]]
         return ids.count(UNKNOWN) / len(ids)
 
 
 def prepare(study: DialogueModelStudy) -> Preparation:
-    """What the study trains with. Raises what is wrong with the corpus as `QueryError`, `LimitError`, `ModelError`."""
+    """The input of training. Raises what is wrong with the corpus as `QueryError`, `LimitError`, `ModelError`."""
     # The name of the result decides nothing, and a file that was written anew is another corpus.
     path = Path(study.corpus)
     changed = (path.stat().st_mtime_ns, path.stat().st_size) if study.corpus and path.is_file() else ()
@@ -80,18 +85,18 @@ def _prepare(study: DialogueModelStudy, _changed: tuple[int, ...]) -> Preparatio
     )
 
 
-def new_seq2seq(preparation: Preparation, seed: int) -> Seq2Seq:
-    """An untrained dialogue model, the same for the same seed."""
+def new_trainer(study: DialogueModelStudy, preparation: Preparation, part: Part) -> Trainer:
+    """The trainer of an untrained network, the same for the same seed."""
+    device = choose_device()
+    use_physical_cores(device)
     with torch.random.fork_rng([]):
-        torch.manual_seed(seed)
-        return Seq2Seq(preparation.configuration.seq2seq)
-
-
-def new_sentence_model(preparation: Preparation, seed: int) -> SentenceModel:
-    """An untrained model of sentences, the same for the same seed."""
-    with torch.random.fork_rng([]):
-        torch.manual_seed(seed + 1)
-        return SentenceModel(preparation.configuration.sentence_model)
+        if part == REPLIES:
+            torch.manual_seed(study.seed)
+            seq2seq = Seq2Seq(preparation.configuration.seq2seq)
+            return Trainer(seq2seq, reply_loss(seq2seq), preparation.train, study.recipe, study.seed, device)
+        torch.manual_seed(study.seed + 1)
+        model = SentenceModel(preparation.configuration.sentence_model)
+        return Trainer(model, sentence_loss(model), preparation.train, study.recipe, study.seed, device)
 
 
 def _encoded(vocabulary: WordVocabulary, pairs: Iterable[Pair]) -> EncodedPairs:

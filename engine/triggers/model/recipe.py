@@ -1,6 +1,6 @@
-"""How a model is trained, as settings.
+"""The settings of training.
 
-    QUICK     Adam, whose rate falls linearly from 0.002 to nothing over one epoch, in bfloat16 where that may be
+    QUICK     Adam, whose rate falls linearly from 0.002 to 0 over one epoch, in bfloat16 where possible
     PAPER     stochastic gradient descent with rate 1 for ten epochs, then halved at the beginning of each of ten more
     AUTHORS   the same with momentum and weight decay, and times 0.6 for half, as in the authors' later code
 
@@ -18,11 +18,11 @@ from engine.setting import Setting, check_settings
 
 @dataclass(frozen=True)
 class Recipe(Record):
-    """How to train. rate: of the first step.
+    """rate: of the first step.
 
-    schedule: "linear", down to nothing at the last step of all epochs, or "steps", constant for `steady` epochs and
-    then times `decay` at the beginning of each. clip: the largest norm of a gradient, None for none. autocast: compute
-    in bfloat16 what may be; weights stay float32.
+    schedule: "linear", down to 0 at the last step of all epochs, or "steps", constant for `steady` epochs and then
+    times `decay` at the beginning of each. clip: the largest norm of a gradient, None for none. autocast: compute in
+    bfloat16 where possible; weights stay float32.
     """
 
     optimiser: Annotated[Literal["adam", "sgd"], Setting("Optimiser", choices={"adam": "Adam", "sgd": "SGD"})] = "adam"
@@ -31,7 +31,7 @@ class Recipe(Record):
         int,
         Setting(
             "Epochs",
-            "How often all pairs are gone through. Time of training grows in proportion.",
+            "Passes over all pairs. Time of training grows in proportion.",
             least=1,
             most=1_000,
         ),
@@ -41,20 +41,21 @@ class Recipe(Record):
         Literal["linear", "steps"],
         Setting(
             "Schedule",
-            "**Linear**: the rate falls to nothing at the last step. **Steps**: it is constant at first, and then "
-            "falls by a factor at the beginning of each epoch.",
+            "**Linear**: the rate falls to 0 at the last step. **Steps**: it is constant at first, and then falls by a "
+            "factor at the beginning of each epoch.",
         ),
     ] = "linear"
     steady: Annotated[int, Setting("Steady epochs", "Epochs before the rate falls in steps.", least=0)] = 10
     decay: Annotated[
-        float, Setting("Factor of the rate", "What the rate is multiplied with at each step.", above=0.0, most=1.0)
+        float,
+        Setting("Factor of the rate", "Factor of the rate at the beginning of each later epoch.", above=0.0, most=1.0),
     ] = 0.5
     momentum: Annotated[float, Setting("Momentum", least=0.0, below=1.0)] = 0.0
     weight_decay: Annotated[float, Setting("Weight decay", least=0.0, below=1.0)] = 0.0
     clip: Annotated[
         float | None, Setting("Clipping", "The largest norm of a gradient.", above=0.0, empty="no clipping")
     ] = 5.0
-    autocast: Annotated[bool, Setting("Autocast", "Compute in bfloat16 what may be; weights stay float32.")] = True
+    autocast: Annotated[bool, Setting("Autocast", "Compute in bfloat16 where possible; weights stay float32.")] = True
 
     def __post_init__(self) -> None:
         check_settings(self)

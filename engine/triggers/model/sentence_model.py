@@ -1,12 +1,12 @@
-"""How likely is it that somebody says this at all? A language model of single sentences.
+"""The sentence model: a language model of single sentences, which scores how natural an input is.
 
     <s>  how  are  you      the words so far
     how  are  you  </s>     log P of the next one, each
 
-A trigger that only a machine would write is a smaller worry than one that a person may type, so the hit types "io" ask
-of an input that its words be as likely, on average, as those of real sentences. An input ends in `<eou>`, which no
-sentence of the training has; it is scored with `</s>` in its place, and the sum is divided by its length n, that end
-included (He and Glass 2019, sections 2 and 4.1, and the authors' code).
+A trigger that a person may type is a greater worry than one that only a machine would write. So the hit types "io"
+require that the words of an input are as likely, on average, as those of real sentences. An input ends in `<eou>`,
+which no sentence of the training has; it is scored with `</s>` in its place, and the sum is divided by its length n,
+that end included (He and Glass 2019, sections 2 and 4.1, and the authors' code).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def as_sentence(source_ids: torch.Tensor) -> torch.Tensor:
 
 
 class SentenceModel(nn.Module):
-    """An LSTM over words. Its parts are open to those who search for inputs."""
+    """An LSTM over words, whose parts the searches use."""
 
     def __init__(self, configuration: SentenceModelConfiguration) -> None:
         super().__init__()
@@ -72,25 +72,25 @@ class SentenceModel(nn.Module):
 
     def log_probs(self, sentence_ids: torch.Tensor) -> torch.Tensor:
         """(batch, n) of sentence_ids (batch, n + 1): nats of each id after the first; 0 where there is `PAD`."""
-        logits = self.output(self.states(sentence_ids[:, :-1])).float()
-        found = logits.gather(2, sentence_ids[:, 1:, None])[:, :, 0] - torch.logsumexp(logits, dim=2)
-        return torch.where(target_mask(sentence_ids), found, 0.0)
+        return torch.where(target_mask(sentence_ids), self._log_probs(sentence_ids), 0.0)
 
     def input_log_probs(self, source_ids: torch.Tensor) -> torch.Tensor:
         """(batch, n): nats of each id of inputs (batch, n), the last of which counts as `END`; see `as_sentence`.
 
-        Their mean is the score that is held against T_in: padding would count, so inputs are full.
+        Their mean is compared with T_in. Padding would count, so inputs are full.
         """
-        sentence_ids = as_sentence(source_ids)
+        return self._log_probs(as_sentence(source_ids))
+
+    def _log_probs(self, sentence_ids: torch.Tensor) -> torch.Tensor:
         logits = self.output(self.states(sentence_ids[:, :-1])).float()
-        found: torch.Tensor = logits.gather(2, sentence_ids[:, 1:, None])[:, :, 0] - torch.logsumexp(logits, dim=2)
-        return found
+        own: torch.Tensor = logits.gather(2, sentence_ids[:, 1:, None])[:, :, 0]
+        return own - torch.logsumexp(logits, dim=2)
 
     @torch.no_grad()
     def sample_inputs(self, count: int, generator: torch.Generator, length: int = SOURCE_LENGTH) -> torch.Tensor:
         """int64 (count, length): inputs drawn word by word, with `END_OF_UTTERANCE` as the last id.
 
-        What may not stand in an input is drawn anew, that is: never drawn. Raises `QueryError` for a length below 2.
+        Forbidden ids are never drawn. Raises `QueryError` for a length below 2.
         """
         if length < 2:
             raise QueryError(f"An input has at least one word before its end, so 2 ids, not {length}.")

@@ -1,4 +1,4 @@
-"""A dialogue model: one LSTM reads what was said, another writes the reply.
+"""The dialogue model: one LSTM encodes the input, another decodes the reply.
 
     how are you <eou>  --encoder-->  h_1 h_2 h_3 h_4
                                            |
@@ -6,8 +6,8 @@
                                            |
     <s>  i    am    fine  --decoder-->  i   am   fine </s>
 
-At each step the decoder reads the embedding of the word before beside the context, and a linear layer on its state
-gives the next word. It begins with a state of zeros, so everything it knows of the input comes through the context:
+At each step the decoder reads the embedding of the previous word and the context, and a linear layer on its state gives
+the logits of the next word. It begins with a state of zeros, so it depends on the input through the context alone:
 
     "last"        c_t = h_n, the encoder's last state, the same at each step
     "general"     c_t = sum_i a_t(i) h_i, where a_t = softmax_i(h_i . W q_t) and q_t is the decoder's state before
@@ -19,7 +19,7 @@ Source: He and Glass 2019, section 2. Encoder and decoder have embeddings of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import nn
@@ -31,8 +31,8 @@ from engine.triggers.losses import TargetCosts, costs_and_leads, exact
 from engine.triggers.model.batches import TARGET_LENGTH, summed_cost, target_mask
 from engine.triggers.model.lstm import GateWeights, State, lstm_step
 from engine.triggers.model.vocabulary import BEGIN, END, PAD
+from engine.triggers.shared_settings import Context
 
-Context = Literal["last", "general", "mlp-query"]
 CONTEXTS: tuple[Context, ...] = get_args(Context)
 
 #: The largest embedding or state that a configuration may ask for.
@@ -60,7 +60,7 @@ class Seq2SeqConfiguration(Record):
 
 @dataclass(frozen=True)
 class Encoded:
-    """An input as the decoder sees it. states: (batch, n, hidden), the encoder's output after each id."""
+    """An encoded input. states: (batch, n, hidden), the encoder's output after each id."""
 
     states: torch.Tensor
 
@@ -71,7 +71,7 @@ class Encoded:
 
 
 class Seq2Seq(nn.Module):
-    """The model (see the module). Its parts are open to those who search for its inputs."""
+    """The model (see the module), whose parts the searches use."""
 
     def __init__(self, configuration: Seq2SeqConfiguration) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Seq2Seq(nn.Module):
         self.source_embedding = nn.Embedding(size, embedding)
         self.encoder = nn.LSTM(embedding, hidden, batch_first=True)
         self.target_embedding = nn.Embedding(size, embedding)
-        #: Reads [embedding of the word before; context].
+        #: Reads [embedding of the previous word; context].
         self.decoder = nn.LSTM(embedding + hidden, hidden, batch_first=True)
         self.output = nn.Linear(hidden, size)
         self.dropout = nn.Dropout(configuration.dropout)
@@ -90,7 +90,7 @@ class Seq2Seq(nn.Module):
         elif configuration.context == "mlp-query":
             self.query = nn.Linear(embedding + 2 * hidden, hidden)
 
-    # --- reading ------------------------------------------------------------------------------------------
+    # --- encoder ------------------------------------------------------------------------------------------
 
     def encode(self, source_ids: torch.Tensor | None = None, *, embeddings: torch.Tensor | None = None) -> Encoded:
         """An input of int64 ids (batch, n), or of their embeddings (batch, n, embedding), which may carry gradients."""
@@ -101,7 +101,7 @@ class Seq2Seq(nn.Module):
         states, _ = self.encoder(self.dropout(embeddings))
         return Encoded(self.dropout(states))
 
-    # --- writing ------------------------------------------------------------------------------------------
+    # --- decoder ------------------------------------------------------------------------------------------
 
     def first_state(self, encoded: Encoded) -> State:
         """The state before the first step: zeros."""
@@ -109,7 +109,7 @@ class Seq2Seq(nn.Module):
         return State(zeros, zeros)
 
     def attention(self, encoded: Encoded, state: State, embedded: torch.Tensor) -> torch.Tensor:
-        """(batch, n): how the next step weighs the encoder's states. embedded: (batch, embedding), the word before."""
+        """(batch, n): weights of the encoder's states. embedded: (batch, embedding), the previous word."""
         if self.query is None:
             weights = torch.zeros_like(encoded.states[:, :, 0])
             weights[:, -1] = 1.0
@@ -119,9 +119,9 @@ class Seq2Seq(nn.Module):
         return torch.softmax(energies, dim=1)
 
     def attention_query(self, output: torch.Tensor, cell: torch.Tensor, embedded: torch.Tensor) -> torch.Tensor:
-        """(..., hidden): what the encoder's states are compared with by a model with attention.
+        """(..., hidden): the attention's query, which is compared with the encoder's states.
 
-        output, cell: (..., hidden), the decoder's state; embedded: (..., embedding), the word before.
+        output, cell: (..., hidden), the decoder's state; embedded: (..., embedding), the previous word.
         """
         assert self.query is not None
         if self.configuration.context == "general":
@@ -151,7 +151,7 @@ class Seq2Seq(nn.Module):
         return states
 
     def forward(self, source_ids: torch.Tensor, target_ids: torch.Tensor) -> torch.Tensor:
-        """The negative log-probability of all words to be predicted, summed, in nats; see `Batch` for the shapes."""
+        """The negative log-probability of all predicted words, summed, in nats; see `Batch` for the shapes."""
         return summed_cost(self.output, self.decoder_states(self.encode(source_ids), target_ids[:, :-1]), target_ids)
 
     def logits(self, encoded: Encoded, target_ids: torch.Tensor) -> torch.Tensor:
@@ -160,17 +160,14 @@ class Seq2Seq(nn.Module):
         return logits
 
     def target_costs(self, encoded: Encoded, target_ids: torch.Tensor) -> TargetCosts:
-        """Of each word of the replies target_ids (batch, m + 1), given those before it."""
-        found = costs_and_leads(exact(self.logits(encoded, target_ids)), target_ids[:, 1:])
-        wanted = target_mask(target_ids)
-        return TargetCosts(torch.where(wanted, found.costs, 0.0), torch.where(wanted, found.leads, torch.inf))
+        """The cost of each word of the replies target_ids (batch, m + 1), given those before it."""
+        costs = costs_and_leads(exact(self.logits(encoded, target_ids)), target_ids[:, 1:])
+        is_word = target_mask(target_ids)
+        return TargetCosts(torch.where(is_word, costs.costs, 0.0), torch.where(is_word, costs.leads, torch.inf))
 
     @torch.no_grad()
     def greedy(self, encoded: Encoded, longest: int = TARGET_LENGTH - 1) -> list[list[int]]:
-        """For each input the ids of the reply in which each word is the likeliest one, `END` included.
-
-        A reply that has not ended after `longest` ids is left without `END`.
-        """
+        """The ids of the greedy reply to each input, `END` included; a reply cut off after `longest` ids has none."""
         batch = encoded.states.shape[0]
         state = self.first_state(encoded)
         previous = torch.full((batch,), BEGIN, device=encoded.states.device)
@@ -188,7 +185,7 @@ class Seq2Seq(nn.Module):
 
     @torch.no_grad()
     def attention_map(self, encoded: Encoded, target_ids: torch.Tensor) -> torch.Tensor:
-        """(batch, m, n): what each word of the replies target_ids (batch, m + 1) was weighed from; rows sum to 1."""
+        """(batch, m, n): the attention weights of each word of the replies target_ids (batch, m + 1); rows sum to 1."""
         state, rows = self.first_state(encoded), []
         for place in range(target_ids.shape[1] - 1):
             embedded = self.target_embedding(target_ids[:, place])
@@ -197,7 +194,7 @@ class Seq2Seq(nn.Module):
         return torch.stack(rows, dim=1)
 
     def gate_weights(self) -> GateWeights:
-        """Of the decoder, which reads the word before and the context."""
+        """The weights of the decoder, which reads the previous word and the context."""
         return GateWeights.of(self.decoder, self.configuration.embedding)
 
     def _advance(self, encoded: Encoded, state: State, embedded: torch.Tensor, weights: GateWeights) -> State:

@@ -1,14 +1,12 @@
-"""Training a dialogue model and a model of sentences: the same loop for both, an epoch at a time.
+"""Training a dialogue model and a sentence model: the same loop for both, an epoch at a time.
 
     trainer = Trainer(model, reply_loss(model), pairs, Recipe(), seed=0, device=device)
     for progress in trainer.epoch():      step 320 of 1,610, 4.71 nats a word, 12,000 words a second, 2 min left
         ...
-    trainer.save(path)                    weights, the optimiser's memory, and how many epochs are done
+    trainer.save(path)                    weights, the optimiser's state, and how many epochs are done
 
-What is random, the order of the pairs and the dropout, follows from the seed, the epoch and the step. So a trainer that
-is loaded from a checkpoint goes on exactly as if it had never been away.
-
-The loss of a step is per word, so that a long reply counts for more than a short one.
+The order of the pairs and the dropout follow from the seed, the epoch and the step. So training from a checkpoint has
+the same result as training without a break. The loss of a step is per word: a long reply weighs more than a short one.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import math
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -27,35 +24,20 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from engine.errors import ModelError, QueryError
-from engine.record import Record
 from engine.triggers.model.batches import Batch, EncodedPairs
 from engine.triggers.model.recipe import Recipe
 from engine.triggers.model.sentence_model import SentenceModel
 from engine.triggers.model.seq2seq import Seq2Seq
+from engine.triggers.model.training_rows import TrainingProgress
 
-#: How often an epoch reports, and pairs of a batch that is only measured.
+#: Reports of an epoch, and pairs of a batch that is only measured.
 REPORTS, MEASURED_BATCH = 100, 128
 
-#: Nats a word that no model needs: a guess among a million words costs 14.
+#: Nats a word of training that diverged: a guess among a million words costs 14.
 MOST_COST = 100.0
 
 #: Between the seeds of two epochs.
 _STRIDE = 1_000_003
-
-
-@dataclass(frozen=True)
-class TrainingProgress(Record):
-    """Where training is. epoch, step: from 1. loss: nats a word, over the steps since the last report.
-
-    seconds_left: until all epochs are done, as fast as this epoch has been.
-    """
-
-    epoch: int
-    step: int
-    steps: int
-    loss: float
-    words_a_second: float
-    seconds_left: float
 
 
 #: The negative log-probability of all words of a batch, summed, in nats.
@@ -63,7 +45,7 @@ Loss = Callable[[Batch], torch.Tensor]
 
 
 def reply_loss(model: Seq2Seq) -> Loss:
-    """That of the replies, given what was said."""
+    """That of the replies, given their inputs."""
     return lambda batch: model(batch.source_ids, batch.target_ids)
 
 
@@ -116,6 +98,10 @@ class Trainer:
             words = 0
         self.model.eval()
         self.done += 1
+
+    def cost(self, pairs: EncodedPairs) -> Generator[None, None, float]:
+        """See `mean_negative_log_likelihood`."""
+        return mean_negative_log_likelihood(self.model, self._loss, pairs, self._device)
 
     def _make_optimiser(self) -> torch.optim.Optimizer:
         parameters, rate, decay = self.model.parameters(), self._recipe.rate, self._recipe.weight_decay
@@ -177,13 +163,30 @@ class Trainer:
                 self._optimiser.state[parameters[parameter]][key] = at_home
 
 
+def trained(new: Callable[[], Trainer], path: Path, epochs: int) -> Generator[TrainingProgress | None, None, Trainer]:
+    """The trainer after at least so many epochs, from its checkpoint at `path` or a new one; yields as `epoch` does.
+
+    A checkpoint is written after each epoch.
+    """
+    trainer = new()
+    if path.is_file():
+        try:
+            trainer.load(path)
+        except ModelError:
+            trainer = new()
+    while trainer.done < epochs:
+        yield from trainer.epoch()
+        trainer.save(path)
+    return trainer
+
+
 def mean_negative_log_likelihood(
     model: nn.Module, loss: Loss, pairs: EncodedPairs, device: torch.device
 ) -> Generator[None, None, float]:
-    """Nats a word of all pairs, in float32; None after each batch, so that somebody may look up meanwhile.
+    """Nats a word of all pairs, in float32; yields None after each batch, so that a stop is noticed soon.
 
-    Its opposite is T_out of a dialogue model and T_in of a model of sentences, its exponential the perplexity. Raises
-    `ModelError` for a model that training has led astray.
+    Its opposite is T_out of a dialogue model and T_in of a sentence model, its exponential the perplexity. Raises
+    `ModelError` where it is above `MOST_COST` or no number.
     """
     model.eval()
     total, words = 0.0, 0

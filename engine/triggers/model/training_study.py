@@ -1,36 +1,44 @@
-"""Training a dialogue model as a study: an epoch is a unit, and what comes out is a model with a name.
+"""Training a dialogue model as a study: an epoch is a unit, and the result is a model with a name.
 
     replies 1     the dialogue model, first epoch   {"row": "step", "part": "replies", "epoch": 1, "step": 16, ...}
                                                     {"row": "epoch", "part": "replies", "epoch": 1, "nll": 3.9, ...}
     replies 2
-    sentences 1   the model that judges inputs
+    sentences 1   the sentence model
     measure       thresholds, and the folder        {"row": "model", "name": "chitchat", "threshold_out": -3.9, ...}
 
-After each epoch a checkpoint is written, from which the next one goes on, whoever carries it out; an epoch that was cut
-short begins again. Should a checkpoint be lost, the epochs before are done again. When all is measured the model is in
+Each epoch ends with a checkpoint, from which the next one goes on, in any process. An epoch that was cut short begins
+again; where a checkpoint is lost, the epochs before are done again. After the measurement the model is in
 `engine.triggers.model.model_list.models_folder()` under its name, in place of an older one, and its checkpoints are
-gone.
+deleted.
 
-No language model is used. Source: He and Glass 2019, sections 2 and 5.1.
+Source: He and Glass 2019, sections 2 and 5.1.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
-from engine.errors import ModelError
 from engine.setting import Setting
-from engine.studies.rows import ROW, Row, rows_of
+from engine.studies.rows import StudyRow
 from engine.studies.study import Study, StudyContext, Unit
-from engine.triggers.background import run_in_background
+from engine.triggers.background import reported, run_in_background
+from engine.triggers.model.corpus import Form
 from engine.triggers.model.model_list import check_name
 from engine.triggers.model.recipe import AUTHORS, PAPER, QUICK, Recipe
+from engine.triggers.model.training_rows import (
+    REPLIES,
+    SENTENCES,
+    EpochCost,
+    Part,
+    TrainedModel,
+    TrainingStep,
+    perplexity,
+)
 from engine.triggers.shared_settings import (
     CONTEXT,
     CORPUS,
@@ -44,16 +52,11 @@ from engine.triggers.shared_settings import (
 )
 
 if TYPE_CHECKING:
-    import torch
-
     from engine.triggers.model.preparation import Preparation
-    from engine.triggers.model.training import Loss, Trainer
+    from engine.triggers.model.training import Trainer
 
-REPLIES, SENTENCES, MEASURE = "replies", "sentences", "measure"
-_LABELS = {REPLIES: "learning to answer", SENTENCES: "learning what sentences are like"}
-
-#: What rows tell.
-STEP, EPOCH, MODEL = "step", "epoch", "model"
+MEASURE = "measure"
+_LABELS = {REPLIES: "dialogue model", SENTENCES: "sentence model"}
 
 
 @dataclass(frozen=True)
@@ -61,33 +64,32 @@ class DialogueModelStudy(Study):
     """A dialogue model to be trained.
 
     name: of the model, see `engine.triggers.model.model_list.model_folder`. corpus: a file (see
-    `engine.triggers.model.corpus` for `form` and `is_cut`), "" for the corpus that comes with Relens. test_share: of
-    its dialogues, which are not trained on. pairs: train with so many, None for all. vocabulary: the most words,
-    special ones included. context: how the decoder sees the input (see `engine.triggers.model.seq2seq`). embedding,
-    hidden: sizes of a word's vector and of a state.
+    `engine.triggers.model.corpus` for `form` and `is_cut`), "" for the corpus that comes with Relens. test_share: the
+    share of its dialogues that is held out. pairs: of the training, None for all. vocabulary: the most words, special
+    ones included. context: see `engine.triggers.model.seq2seq`. embedding, hidden: sizes of a word's vector and of a
+    state.
     """
 
     kind: ClassVar[str] = "dialogue-model"
     title: ClassVar[str] = "Dialogue model"
-    question: ClassVar[str] = "How well does a model learn to answer as the people of a corpus do?"
+    question: ClassVar[str] = "How well does a small model predict the replies of a corpus?"
     needs_model: ClassVar[bool] = False
 
     name: Annotated[
         str,
         Setting(
             "Name of the model",
-            "What it will be called in the search for triggers: small letters, digits, '.', '_' and '-'. A model of "
-            "that name is replaced.",
+            "Small letters, digits, '.', '_' and '-'. A model of that name is replaced.",
         ),
     ] = "chitchat"
     corpus: Annotated[str, CORPUS] = ""
     form: Annotated[
-        Literal["auto", "dialogues", "eou", "pairs", "json"],
+        Form,
         Setting(
-            "How it is written",
-            "What a line of the file is. **As it looks** finds out by itself.",
+            "Format",
+            "What a line of the file is. **Automatic**: read off its first line.",
             choices={
-                "auto": "as it looks",
+                "auto": "automatic",
                 "dialogues": "a line each, a blank line between dialogues",
                 "eou": "a dialogue on a line, <eou> between",
                 "pairs": "input, tab, reply",
@@ -101,16 +103,16 @@ class DialogueModelStudy(Study):
         int | None,
         replace(
             PAIRS,
-            help="Train with so many pairs of input and reply, drawn from the corpus. Fewer: quicker, and a model that "
-            "knows less. Empty: all.",
+            help="Pairs of input and reply to train with, drawn from the corpus. Fewer: quicker, and a worse model. "
+            "Empty: all.",
         ),
     ] = None
     vocabulary: Annotated[
         int,
         Setting(
             "Words at most",
-            "The most frequent words of the corpus are known; all others are one unknown word. Only known words can be "
-            "in a target.",
+            "The vocabulary has the most frequent words of the corpus; all others are one unknown word. Targets have "
+            "only words of the vocabulary.",
             least=6,
             most=200_000,
         ),
@@ -121,15 +123,14 @@ class DialogueModelStudy(Study):
         int,
         replace(
             HIDDEN,
-            help="How much the model remembers of what it has read. More: better replies, and slower. The paper has "
-            "600.",
+            help="Size of the LSTM states. More: better replies, and slower. The paper has 600.",
         ),
     ] = 256
     dropout: Annotated[
         float,
         Setting(
             "Dropout",
-            "The share of numbers that are hidden at random while it learns, so that it learns less by heart.",
+            "The share of activations set to 0 at random in training, against overfitting.",
             least=0.0,
             below=1.0,
             step=0.1,
@@ -137,7 +138,7 @@ class DialogueModelStudy(Study):
     ] = 0.0
     recipe: Recipe = QUICK
     seed: Annotated[
-        int, replace(SEED, help="Another seed begins with other weights and sets other conversations aside.")
+        int, replace(SEED, help="Another seed: other initial weights and other held-out conversations.")
     ] = 0
 
     def __post_init__(self) -> None:
@@ -149,86 +150,41 @@ class DialogueModelStudy(Study):
         return (self.corpus,) if self.corpus else ()
 
     def plan(self) -> Iterator[Unit]:
-        """The epochs of the dialogue model, those of the model of sentences, and the measurement."""
+        """The epochs of the dialogue model, those of the sentence model, and the measurement."""
         count = self.recipe.epochs
         for part in (REPLIES, SENTENCES):
             for epoch in range(1, count + 1):
                 yield Unit(f"{part} {epoch}", f"{_LABELS[part]}, epoch {epoch} of {count}")
-        yield Unit(MEASURE, "measuring on text that was not trained on")
+        yield Unit(MEASURE, "measuring on held-out text")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
-        """The rows of an epoch, or of the measurement (see the module). Raises what is wrong with the corpus."""
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
+        """See `Study.carry_out`. Raises what is wrong with the corpus."""
         from engine.triggers.model.preparation import prepare
 
         preparation = yield from run_in_background(lambda: prepare(self))
         if unit.key == MEASURE:
-            yield from self._measure(preparation, context)
+            yield from self._measure(preparation)
             return
-        part, _, epoch = unit.key.partition(" ")
+        name, _, number = unit.key.partition(" ")
+        part, epoch = cast(Part, name), int(number)
         begun = time.perf_counter()
-        trainer = yield from self._trained(part, int(epoch), preparation, context)
-        if trainer is None:
-            return
-        if trainer.done > int(epoch):
-            return  # a checkpoint of an earlier run is further on, and what this epoch came to is not known any more
-        cost = yield from self._cost(part, trainer.model, preparation)
-        yield {
-            ROW: EPOCH,
-            "part": part,
-            "epoch": int(epoch),
-            "nll": cost,
-            "perplexity": _perplexity(cost),
-            "seconds": time.perf_counter() - begun,
-        }
-
-    def verdict(self, rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-        """What the model is like."""
-        found = rows_of(rows, MODEL)
-        if not found:
-            return ()
-        row = found[-1]
-        return (
-            f"The model {row['name']!r} was trained on {row['pairs']:,} pairs of the corpus {row['corpus']!r}.",
-            f"On {row['test_pairs']:,} pairs that it has not seen, it is as uncertain of the next word of a reply as"
-            f" among {row['perplexity']:,.0f} equally likely ones (perplexity; {-row['threshold_out']:.2f} nats a word,"
-            f" which makes the threshold T_out {row['threshold_out']:.2f}).",
-            f"Of the next word of a sentence by itself it is as uncertain as among {row['sentence_perplexity']:,.0f}"
-            f" (T_in {row['threshold_in']:.2f}).",
-        )
+        trainer = yield from self._trained(part, epoch, preparation)
+        if trainer.done > epoch:
+            return  # the checkpoint of an earlier run is further on, and the cost of this epoch is lost
+        cost = yield from trainer.cost(preparation.test)
+        yield EpochCost(part, epoch, cost, perplexity(cost), time.perf_counter() - begun)
 
     def _trained(
-        self, part: str, epochs: int, preparation: Preparation, context: StudyContext
-    ) -> Generator[Row | None, None, Trainer | None]:
-        """A trainer that has done at least so many epochs, a checkpoint after each; None where it was stopped."""
-        trainer, path = self._trainer(part, preparation), preparation.folder / f"{part}.safetensors"
-        if path.is_file():
-            try:
-                trainer.load(path)
-            except ModelError:
-                trainer = self._trainer(part, preparation)
-        while trainer.done < epochs:
-            for progress in trainer.epoch():
-                if context.stop():
-                    return None
-                yield None if progress is None else {ROW: STEP, "part": part, **progress.to_json()}
-            trainer.save(path)
-        return trainer
+        self, part: Part, epochs: int, preparation: Preparation
+    ) -> Generator[TrainingStep | None, None, Trainer]:
+        from engine.triggers.model.preparation import new_trainer
+        from engine.triggers.model.training import trained
 
-    def _trainer(self, part: str, preparation: Preparation) -> Trainer:
-        from engine.triggers.model.preparation import new_sentence_model, new_seq2seq
-        from engine.triggers.model.training import Trainer
+        path = preparation.folder / f"{part}.safetensors"
+        work = trained(lambda: new_trainer(self, preparation, part), path, epochs)
+        return (yield from reported(work, lambda progress: TrainingStep(part, **vars(progress))))
 
-        model: torch.nn.Module = (
-            new_seq2seq(preparation, self.seed) if part == REPLIES else new_sentence_model(preparation, self.seed)
-        )
-        return Trainer(model, _loss(model), preparation.train, self.recipe, self.seed, _device())
-
-    def _cost(self, part: str, model: torch.nn.Module, preparation: Preparation) -> Generator[Row | None, None, float]:
-        from engine.triggers.model.training import mean_negative_log_likelihood
-
-        return (yield from mean_negative_log_likelihood(model, _loss(model), preparation.test, _device()))
-
-    def _measure(self, preparation: Preparation, context: StudyContext) -> Iterator[Row | None]:
+    def _measure(self, preparation: Preparation) -> Iterator[StudyRow | None]:
         from engine.triggers.hits import Thresholds
         from engine.triggers.model.dialogue_model import DialogueModel, DialogueTexts
         from engine.triggers.model.model_list import Training, model_folder
@@ -238,11 +194,9 @@ class DialogueModelStudy(Study):
 
         models, costs = [], []
         for part in (REPLIES, SENTENCES):
-            trainer = yield from self._trained(part, self.recipe.epochs, preparation, context)
-            if trainer is None:
-                return
+            trainer = yield from self._trained(part, self.recipe.epochs, preparation)
             models.append(trainer.model)
-            costs.append((yield from self._cost(part, trainer.model, preparation)))
+            costs.append((yield from trainer.cost(preparation.test)))
         seq2seq, sentence_model = models
         assert isinstance(seq2seq, Seq2Seq)
         assert isinstance(sentence_model, SentenceModel)
@@ -251,34 +205,28 @@ class DialogueModelStudy(Study):
             corpus_fingerprint=preparation.corpus.fingerprint,
             pairs=len(preparation.train),
             test_pairs=len(preparation.test),
-            perplexity=_perplexity(costs[0]),
-            sentence_perplexity=_perplexity(costs[1]),
+            perplexity=perplexity(costs[0]),
+            sentence_perplexity=perplexity(costs[1]),
             unknown_share=preparation.unknown_share,
         )
         thresholds = Thresholds(out=-costs[0], into=-costs[1])
         vocabulary = preparation.vocabulary
-        # The replies whole, though a model learns no more than their first words: targets are looked for in them.
+        # Whole replies, of which the training has only the first words: targets are looked for in them.
         replies = (vocabulary.ids(pair.response) for pair in preparation.corpus.train)
         texts = DialogueTexts.of_pairs(replies, preparation.test)
         model = DialogueModel(
-            preparation.vocabulary, seq2seq, sentence_model, thresholds, preparation.configuration, texts, training
+            vocabulary, seq2seq, sentence_model, thresholds, preparation.configuration, texts, training
         )
         model.save(model_folder(self.name))
-        yield {
-            ROW: MODEL,
-            "name": self.name,
-            "fingerprint": model.fingerprint,
-            "vocabulary": len(model.vocabulary),
-            "threshold_out": thresholds.out,
-            "threshold_in": thresholds.into,
-            **training.to_json(),
-        }
+        yield TrainedModel(
+            self.name, model.fingerprint, len(vocabulary), thresholds.out, thresholds.into, **vars(training)
+        )
         forget_preparation()
         with contextlib.suppress(OSError):
             shutil.rmtree(preparation.folder)
 
 
-#: Studies to begin with. The quick one takes about three minutes on two free cores.
+#: The quick one takes about three minutes on two free cores.
 PRESETS: dict[str, DialogueModelStudy] = {
     "quick": DialogueModelStudy(name="chitchat-quick", pairs=80_000, vocabulary=8_000),
     "attention": DialogueModelStudy(name="chitchat-attention", context="general", recipe=Recipe(epochs=3)),
@@ -289,26 +237,3 @@ PRESETS: dict[str, DialogueModelStudy] = {
         name="chitchat-authors", vocabulary=30_000, context="mlp-query", embedding=300, hidden=600, recipe=AUTHORS
     ),
 }
-
-
-def _loss(model: torch.nn.Module) -> Loss:
-    from engine.triggers.model.sentence_model import SentenceModel
-    from engine.triggers.model.seq2seq import Seq2Seq
-    from engine.triggers.model.training import reply_loss, sentence_loss
-
-    if isinstance(model, Seq2Seq):
-        return reply_loss(model)
-    assert isinstance(model, SentenceModel)
-    return sentence_loss(model)
-
-
-def _device() -> torch.device:
-    from engine.models.hardware import choose_device, use_physical_cores
-
-    device = choose_device()
-    use_physical_cores(device)
-    return device
-
-
-def _perplexity(cost: float) -> float:
-    return math.exp(min(cost, 700.0))

@@ -4,18 +4,18 @@
     Costs 1,000.50 (maybe) ->  costs 1,000.50 ( maybe )
     see http://a.org/b, x  ->  see http://a.org/b , x
 
-A contraction is cut before its "n't" or its "'s", punctuation stands alone, and what belongs together stays so:
-numbers, addresses, words with hyphens, abbreviations with dots between single letters. Text that is cut already stays
-as it is, so a sentence that is read again, or is edited on a page, has the same words.
+A contraction is cut before its "n't" or its "'s", and punctuation stands alone. Numbers, addresses, words with hyphens
+and abbreviations with dots between single letters stay whole. Text that is cut already stays as it is, so a sentence
+that is read again, or is edited on a page, has the same words.
 
     0 </s>   1 <unk>   2 <s>   3 <pad>   4 <eou>   5 you   6 i   7 ...
 
-    i command you   -> 6 1 5          five words with a task of their own, then the others by frequency; a word that is
-    </s> i          -> 1 6            not among them is <unk>, and so is one that somebody writes like one of the five
+    i command you   -> 6 1 5          five special words, then the others by frequency; any other word is <unk>,
+    </s> i          -> 1 6            and so is a typed special word: no text can end a sentence from within
 
-so a text can never end a sentence from within. `<s>` begins and `</s>` ends a reply; `<eou>` ends an input, which is
-filled up from the left with `<pad>`. None of these four may stand in the midst of an input; `<unk>` may, and the
-triggers of the paper have it. Source: He and Glass 2019, sections 4.2 and 5.1.
+`<s>` begins and `</s>` ends a reply; `<eou>` ends an input, which is filled up from the left with `<pad>`. None of
+these four may stand within an input; `<unk>` may, and the triggers of the paper have it. Source: He and Glass 2019,
+sections 4.2 and 5.1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from engine.record import Record
 END, UNKNOWN, BEGIN, PAD, END_OF_UTTERANCE = range(5)
 SPECIAL_WORDS = ("</s>", "<unk>", "<s>", "<pad>", "<eou>")
 
-#: Ids that have no place among the words of an input.
+#: Ids that may not stand among the words of an input.
 FORBIDDEN = (END, BEGIN, PAD, END_OF_UTTERANCE)
 
 #: Words of a vocabulary, and characters of one of its words.
@@ -62,7 +62,7 @@ _WORD = re.compile(
 
 
 def words_of_text(text: str) -> tuple[str, ...]:
-    """The words of a text, lower case; () where there are none."""
+    """The words of a text, lower case."""
     return tuple(_WORD.findall(unicodedata.normalize("NFC", text).translate(_PLAIN).lower()))
 
 
@@ -91,7 +91,7 @@ class WordVocabulary(Record):
 
     @classmethod
     def of_sentences(cls, sentences: Iterable[Sequence[str]], size: int) -> WordVocabulary:
-        """The most frequent words, so many that with the five there are at most `size`; of equals, in ABC order.
+        """The most frequent words, at most `size` with the special ones; of equals, in ABC order.
 
         Raises `QueryError` where there are none, or no room for one.
         """
@@ -121,12 +121,12 @@ class WordVocabulary(Record):
         return hashlib.sha256("\n".join(self.words).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def ids(self, words: Iterable[str]) -> list[int]:
-        """The id of each word; `UNKNOWN` for one that is not there, or that is written like a special one."""
-        found = (self._id_of.get(word, UNKNOWN) for word in words)
-        return [UNKNOWN if number < len(SPECIAL_WORDS) else number for number in found]
+        """The id of each word; `UNKNOWN` for any other word, and for one written like a special one."""
+        numbers = (self._id_of.get(word, UNKNOWN) for word in words)
+        return [UNKNOWN if number < len(SPECIAL_WORDS) else number for number in numbers]
 
     def words_of(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The word of each id. Raises `QueryError` for an id that is none."""
+        """The word of each id. Raises `QueryError` for an id outside the vocabulary."""
         numbers = list(ids)
         for number in numbers:
             if not 0 <= number < len(self.words):
@@ -134,5 +134,5 @@ class WordVocabulary(Record):
         return tuple(self.words[number] for number in numbers)
 
     def unknown(self, words: Iterable[str]) -> tuple[str, ...]:
-        """Those of the words that `ids` would make `UNKNOWN`, each once, as they first come."""
+        """The words without an id of their own, each once, in order."""
         return tuple(dict.fromkeys(word for word in words if self.ids((word,)) == [UNKNOWN]))

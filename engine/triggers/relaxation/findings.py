@@ -1,141 +1,123 @@
-"""What the rows of a continuous relaxation say: Table 1, and Figures 2 and 3 of the paper.
+"""The findings of a continuous relaxation: Table 1, and Figures 2 and 3 of the paper.
 
-    space        list     hit by numbers   hit by the words next to them      of the paper
+    space        list     hits of relaxed inputs   hits of projected inputs      (of the paper)
     embedding    normal       95 %
     embedding    mal           7.2 %
-    one-hot      normal       63.4 %            0 %
-    one-hot      mal           1.7 %            0 %
+    one-hot      normal       63.4 %                   0 %
+    one-hot      mal           1.7 %                   0 %
 
-A share has Wilson's interval. The histogram counts the largest and the second largest share of a word at each place:
-where inputs are nearly one-hot, the former is near 1 and the latter near 0. The differences are means over targets, by
-place: what the encoder reads hardly changes when words are put in the place of numbers, and its state does.
+Shares have Wilson's interval. Figure 2 counts the largest and the second largest share of a word at each place: near 1
+and near 0 where inputs are nearly one-hot. Figure 3 has the mean distances that the projection moves embeddings and
+states, by place: embeddings hardly move, and states do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from engine.counted import counted
 from engine.paired import proportion
-from engine.record import Record
+from engine.percent import percent
 from engine.statistics import Estimate
-from engine.studies.rows import rows_of
-from engine.studies.study import Study
-from engine.triggers.relaxation.study import DROPPED, LIST, TARGET
+from engine.studies.rows import Rows
+from engine.triggers.relaxation.rows import DescentStep, LeftOut, ListLength, RelaxedTarget
+from engine.triggers.relaxation.settings import SPACE_LABELS, Space
 from engine.triggers.search.trigger_findings import left_out
+
+if TYPE_CHECKING:
+    from engine.triggers.relaxation.study import RelaxationStudy
 
 #: Bins of the histogram, each as wide as the others, from 0 to 1.
 BINS = 20
 
-Rows = Iterable[Mapping[str, Any]]
+
+@dataclass(frozen=True)
+class TargetGroup:
+    """One list in one space: a line of Table 1, a histogram of Figure 2, a line of Figure 3."""
+
+    space: Space
+    list: str
+    targets: tuple[RelaxedTarget, ...]
+
+    @property
+    def hits(self) -> int:
+        """Targets that are the reply to their relaxed input."""
+        return sum(target.hit for target in self.targets)
+
+    @property
+    def projected_hits(self) -> int:
+        """Targets that are the reply to their projected input."""
+        return sum(target.projected_hit for target in self.targets)
+
+    @property
+    def share(self) -> Estimate:
+        """That of `hits`."""
+        return proportion(self.hits, len(self.targets))
+
+    @property
+    def projected_share(self) -> Estimate:
+        """That of `projected_hits`."""
+        return proportion(self.projected_hits, len(self.targets))
+
+    def histogram(self, share: Literal["largest", "second"], bins: int = BINS) -> tuple[int, ...]:
+        """How many places have this share of a word, by bin."""
+        counts = [0] * bins
+        for target in self.targets:
+            for value in getattr(target, share):
+                counts[min(bins - 1, int(value * bins))] += 1
+        return tuple(counts)
+
+    def mean_distances(self, moved: Literal["embedding", "state"]) -> tuple[float, ...]:
+        """How far the projection moves it at each place, the mean over the targets."""
+        columns = [getattr(target, moved) for target in self.targets]
+        return tuple(sum(place) / len(columns) for place in zip(*columns, strict=True))
 
 
 @dataclass(frozen=True)
-class RelaxationHits(Record):
-    """One line of Table 1. hits: by numbers; projected_hits: by the words next to them, of all targets."""
+class RelaxationFindings:
+    """groups: in the order of the rows; steps: of all descents; dropped: targets left out, by list."""
 
-    space: str
-    list: str
-    targets: int
-    hits: int
-    share: Estimate
-    projected_hits: int
-    projected_share: Estimate
+    groups: tuple[TargetGroup, ...]
+    steps: tuple[DescentStep, ...]
+    dropped: Mapping[str, int]
+    empty_lists: tuple[str, ...]
 
-
-@dataclass(frozen=True)
-class ShareHistogram(Record):
-    """Figure 2 for one list. edges: of the bins, one more than there are counts; places: how many were counted."""
-
-    list: str
-    edges: tuple[float, ...]
-    largest: tuple[int, ...]
-    second: tuple[int, ...]
-    places: int
-
-
-@dataclass(frozen=True)
-class ProjectionDifferences(Record):
-    """Figure 3 for one space and list: mean Euclidean norms by place, before against after the projection.
-
-    vector: of the shares of words, one-hot space only; embedding: of what the encoder reads; state: of its state.
-    """
-
-    space: str
-    list: str
-    targets: int
-    vector: tuple[float, ...]
-    embedding: tuple[float, ...]
-    state: tuple[float, ...]
-
-
-def relaxation_hits(rows: Rows) -> tuple[RelaxationHits, ...]:
-    """Table 1, a line for each space and list in the order of the rows."""
-    found = []
-    for (space, name), group in _groups(rows).items():
-        hits, projected = (sum(bool(row[key]) for row in group) for key in ("hit", "projected_hit"))
-        shares = proportion(hits, len(group)), proportion(projected, len(group))
-        found.append(RelaxationHits(space, name, len(group), hits, shares[0], projected, shares[1]))
-    return tuple(found)
-
-
-def share_histograms(rows: Rows, bins: int = BINS) -> tuple[ShareHistogram, ...]:
-    """Figure 2, for each list that was tried in the one-hot space. Raises `ValueError` for less than one bin."""
-    if bins < 1:
-        raise ValueError(f"A histogram has at least one bin, not {bins}.")
-    found = []
-    for (space, name), group in _groups(rows).items():
-        if space != "one-hot":
-            continue
-        counts = {"largest": [0] * bins, "second": [0] * bins}
-        for key, column in counts.items():
-            for row in group:
-                for share in row[key]:
-                    column[min(bins - 1, int(share * bins))] += 1
-        edges = tuple(number / bins for number in range(bins + 1))
-        largest, second = counts["largest"], counts["second"]
-        found.append(ShareHistogram(name, edges, tuple(largest), tuple(second), sum(largest)))
-    return tuple(found)
-
-
-def projection_differences(rows: Rows) -> tuple[ProjectionDifferences, ...]:
-    """Figure 3, a line for each space and list in the order of the rows."""
-    return tuple(
-        ProjectionDifferences(
-            space, name, len(group), *(_mean([row[key] for row in group]) for key in ("vector", "embedding", "state"))
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """Table 1 in sentences, what was left out, and which lists are empty."""
+        return (
+            *map(_sentence, self.groups),
+            *left_out(self.dropped),
+            *(f"The list {name!r} has no target for this model, so it says nothing." for name in self.empty_lists),
         )
-        for (space, name), group in _groups(rows).items()
+
+
+def relaxation_findings(rows: Rows, study: RelaxationStudy) -> RelaxationFindings:
+    """The findings of these rows, which may be those of a study that is not finished."""
+    rows = list(rows)
+    groups: dict[tuple[Space, str], list[RelaxedTarget]] = {}
+    for target in RelaxedTarget.all_in(rows):
+        groups.setdefault((target.space, target.list), []).append(target)
+    # A target is left out of a list once, whatever the number of spaces.
+    dropped = dict.fromkeys((row.list, row.reason) for row in LeftOut.all_in(rows))
+    names = [name for name, _ in dropped]
+    return RelaxationFindings(
+        tuple(TargetGroup(space, name, tuple(targets)) for (space, name), targets in groups.items()),
+        tuple(DescentStep.all_in(rows)),
+        {name: names.count(name) for name in dict.fromkeys(names)},
+        tuple(dict.fromkeys(row.list for row in ListLength.all_in(rows) if not row.targets)),
     )
 
 
-def relaxation_verdict(rows: Rows, study: Study | None = None) -> tuple[str, ...]:
-    """The lines of Table 1 in plain sentences, and which lists are empty; () without a row of either."""
-    kept = list(rows)
-    empty = dict.fromkeys(row["list"] for row in rows_of(kept, LIST) if not row["targets"])
-    names = {"embedding": "any embeddings", "one-hot": "shares of words"}
-    lines = tuple(
-        f"With {names.get(line.space, line.space)} for an input, {line.hits:,} of {counted(line.targets, 'target')} of"
-        f" the list {line.list!r} {'was' if line.hits == 1 else 'were'} said ({100 * line.share.value:.1f} %,"
-        f" {100 * line.share.low:.1f} to {100 * line.share.high:.1f}); with the nearest words instead,"
-        f" {line.projected_hits:,} ({100 * line.projected_share.value:.1f} %, {100 * line.projected_share.low:.1f} to"
-        f" {100 * line.projected_share.high:.1f})."
-        for line in relaxation_hits(kept)
+def _sentence(group: TargetGroup) -> str:
+    return (
+        f"Inputs of {SPACE_LABELS[group.space]}: {group.hits:,} of"
+        f" {counted(len(group.targets), 'target')} of the list {group.list!r} reached ({_interval(group.share)});"
+        f" with the nearest words instead, {group.projected_hits:,} ({_interval(group.projected_share)})."
     )
-    dropped: dict[str, set[str]] = {}
-    for row in rows_of(kept, DROPPED):  # told with each space
-        dropped.setdefault(row["list"], set()).add(row["reason"])
-    left = left_out({name: len(reasons) for name, reasons in dropped.items()})
-    return (*lines, *left, *(f"The list {name!r} has no target for this model, so it says nothing." for name in empty))
 
 
-def _groups(rows: Rows) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for row in rows_of(rows, TARGET):
-        found.setdefault((row["space"], row["list"]), []).append(row)
-    return found
-
-
-def _mean(columns: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    return tuple(sum(place) / len(columns) for place in zip(*columns, strict=True))
+def _interval(share: Estimate) -> str:
+    return f"{percent(share.value, 1)}, {100 * share.low:.1f} to {100 * share.high:.1f}"

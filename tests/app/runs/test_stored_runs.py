@@ -14,7 +14,7 @@ import pytest
 from app.study_views import study_views
 from engine.runs.specification import SearchSpecification, StudySpecification, specification_from_json
 from engine.runs.store import Store
-from engine.studies.catalogue import STUDIES, RowFindings
+from engine.studies.catalogue import STUDIES
 from engine.studies.rows import done_units
 
 DUMP = Path(__file__).parents[2] / "data" / "store_schema_3.sql"
@@ -60,8 +60,7 @@ def test_a_study_opens_with_its_findings(store, runs, kind):
     assert kind in ("decoder", "trigger-check") or study.verdict(rows)
     if view is not None and kind not in ("replay", "prompt-check", "trigger-check"):
         findings = study.findings(rows)
-        given = findings.rows if isinstance(findings, RowFindings) else findings
-        assert view.figures(given, study) or view.tables(given, study)
+        assert view.figures(findings, study) or view.tables(findings, study)
 
 
 @pytest.mark.parametrize("kind", [*STUDIES, "shortest_path", "sampling", "distribution"])

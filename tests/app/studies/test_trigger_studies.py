@@ -1,4 +1,4 @@
-"""The pages around trigger search, on rows of toys: training, prompts, relaxation, brute force."""
+"""The pages of the studies around trigger search, on rows of toys: training, prompts, relaxation, brute force."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.studies import ablation_charts
-from app.studies.dialogue_charts import one_in, running_mean
+from app.studies.dialogue_charts import running_mean
 from app.study_views import study_views
 from engine.models.loading import load_model
 from engine.runs.specification import StudySpecification
-from engine.studies.catalogue import RowFindings
 from engine.studies.rows import rows_of
 from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.brute_force import study as brute_force_study
@@ -129,10 +128,10 @@ FIGURES = {
     "training": ["Perplexity", "Training loss"],
     "brute_force": ["Targets reached", "Training loss"],
     "relaxation": [
-        "Hits by numbers and by words",
+        "Hits of relaxed inputs and of words",
         "Cost by step",
         "Shares of words",
-        "Distance moved by the nearest words",
+        "Distance to the nearest words",
     ],
     "causal": ["Objective by evaluations", "Token by token"],
     "ablation": [
@@ -160,30 +159,24 @@ def found(asked, tiny_model_folder):
     return name, study, list(StudyRun(study, StudyContext(typing.cast("typing.Any", model))))
 
 
-def given(study: Study, rows):
-    """What a view takes of these rows."""
-    findings = study.findings(rows)
-    return findings.rows if isinstance(findings, RowFindings) else findings
-
-
 def test_nothing_found_shows_nothing(asked):
     _, study = asked
     view = study_views()[study.kind]
-    assert view.figures(given(study, []), study) == []
-    assert view.tables(given(study, []), study) == []
+    assert view.figures(study.findings([]), study) == []
+    assert view.tables(study.findings([]), study) == []
 
 
 def test_what_is_found_is_shown_at_every_moment(found):
     name, study, rows = found
     view = study_views()[study.kind]
     for length in range(0, len(rows), max(1, len(rows) // 12)):
-        part = given(study, rows[:length])
+        part = study.findings(rows[:length])
         view.figures(part, study)
         view.tables(part, study)
-    figures = view.figures(given(study, rows), study)
+    figures = view.figures(study.findings(rows), study)
     assert [figure.title for figure in figures] == FIGURES[name]
     assert all(figure.sentence and figure.chart.alt for figure in figures)
-    for table in view.tables(given(study, rows), study):
+    for table in view.tables(study.findings(rows), study):
         assert len(table.frame)
         assert set(table.help) <= set(table.frame.columns)
     assert study.verdict(rows)
@@ -262,12 +255,12 @@ def test_a_model_that_is_there_will_be_replaced(training, dialogue_model):
     assert any("will be replaced" in caption.value for caption in form(training).caption)
 
 
-def test_thresholds_are_told_in_words(training):
+def test_thresholds_have_a_probability_too(training):
     rows = list(StudyRun(training, StudyContext(typing.cast("typing.Any", None))))
     (row,) = rows_of(rows, "model")
-    thresholds = next(table.frame for table in study_views()[training.kind].tables(rows, training))
+    thresholds = next(table.frame for table in study_views()[training.kind].tables(training.findings(rows), training))
     assert thresholds["Nats a word"].tolist() == pytest.approx([row["threshold_out"], row["threshold_in"]], abs=1e-3)
-    assert thresholds["That is"][0].startswith(f"1 in {row['perplexity']:,.0f}")
+    assert thresholds["Probability"][0] == f"1 in {row['perplexity']:,.0f}"
 
 
 def test_words_of_a_target_in_a_prompt_are_masked():
@@ -349,24 +342,24 @@ def test_targets_of_a_check_are_masked(check):
     assert mask("nincompoop") == "n·········"
 
 
-def test_means_and_chances():
+def test_running_means():
     assert running_mean([4.0, 2.0, 0.0, 2.0], 3) == [4.0, 3.0, 2.0, 4 / 3]
-    assert one_in(-0.6931) == "1 in 2"
 
 
-def test_brute_force_tells_what_a_search_finds_of_what_is_known(brute_force):
+def test_the_search_table_counts_hits_of_existing_targets(brute_force):
     view = study_views()["brute-force"]
-    searched = {
+    row = {
         "row": "search",
         "length": 2,
         "list": "mal",
         "existing": 4,
         "triggers": {"ce": "a b"},
+        "missed": ["abba", "a", "b"],
         "candidates": 600,
+        "inputs": 1089,
+        "seconds": 1.0,
     }
-    rows = [{**searched, "missed": ["abba", "a", "b"], "inputs": 1089}]
-    (table,) = (table for table in view.tables(rows, brute_force) if table.title == "What a search finds")
-    assert table.frame[["Known to exist", "Found", "Tried for each", "Inputs there are"]].values.tolist() == [
-        [4, 1, 150, 1089]
-    ]
-    assert not [table for table in view.tables([], brute_force) if table.title == "What a search finds"]
+    (table,) = view.tables(brute_force.findings([row]), brute_force)
+    assert table.title == "Search"
+    assert table.frame[["Existing", "Found", "Tried for each", "All inputs"]].values.tolist() == [[4, 1, 150, 1089]]
+    assert view.tables(brute_force.findings([]), brute_force) == []

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import QueryError
 from engine.studies.study import StudyContext, StudyRun
-from engine.triggers.background import run_in_background, to_the_end
+from engine.triggers.background import reported, run_in_background, to_the_end
 from engine.triggers.brute_force.study import BruteForceStudy
 from engine.triggers.model.model_list import model_folder
 from engine.triggers.model.training_study import DialogueModelStudy
@@ -37,6 +37,19 @@ def test_it_yields_meanwhile():
 
 def test_quick_work_yields_nothing():
     assert list(run_in_background(lambda: 5)) == []
+
+
+def test_reports_become_rows_and_the_result_stays():
+    def work():
+        yield None
+        yield 2
+        return "done"
+
+    def rows():
+        return (yield from reported(work(), lambda number: 10 * number))
+
+    assert list(reported(work(), lambda number: 10 * number)) == [None, 20]
+    assert to_the_end(rows()) == "done"
 
 
 @pytest.mark.parametrize(

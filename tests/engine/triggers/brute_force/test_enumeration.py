@@ -1,4 +1,4 @@
-"""Every input once, answered as `Seq2Seq.greedy` answers it; and what a search finds is among what there is."""
+"""Each input once, with the reply of `Seq2Seq.greedy`; and counts of replies against counting one by one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import torch
 
 from engine.errors import LimitError, QueryError
 from engine.triggers.brute_force import enumeration
-from engine.triggers.brute_force.enumeration import BruteForce, Replies, every_input
-from engine.triggers.brute_force.tally import Judge
-from engine.triggers.model.characters import input_symbols
-from engine.triggers.model.vocabulary import END_OF_UTTERANCE, PAD, SPECIAL_WORDS, UNKNOWN, WordVocabulary
+from engine.triggers.brute_force.enumeration import BruteForce, Replies
+from engine.triggers.brute_force.tally import TargetCounter
+from engine.triggers.model.vocabulary import END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
 
 SYMBOLS = (1, 5, 9, 14, 20)
 
@@ -36,57 +35,45 @@ def as_ids(code, size, longest):
 @pytest.mark.parametrize("length", [1, 2, 3, 4])
 def test_the_replies_are_those_of_plain_greedy_decoding(seq2seq, length, rows, monkeypatch):
     monkeypatch.setattr(enumeration, "ROWS", rows)
-    everything = BruteForce(seq2seq, SYMBOLS, 6, 6)
-    blocks = list(everything.replies(length))
+    brute_force = BruteForce(seq2seq, SYMBOLS, 6, 6)
+    blocks = list(brute_force.replies(length))
     codes = np.concatenate([block.codes for block in blocks]).tolist()
     assert [block.first for block in blocks] == list(itertools.accumulate([0, *(len(b.codes) for b in blocks)]))[:-1]
-    assert len(codes) == everything.count(length) == len(SYMBOLS) ** length
+    assert len(codes) == brute_force.count(length) == len(SYMBOLS) ** length
     # In the order of numbers: the last symbol changes first.
     inputs = [
         [PAD] * (5 - length) + list(row) + [END_OF_UTTERANCE] for row in itertools.product(SYMBOLS, repeat=length)
     ]
-    assert everything.inputs(length, torch.arange(len(inputs))).tolist() == inputs
+    assert brute_force.inputs(length, torch.arange(len(inputs))).tolist() == inputs
     replies = [[*reply, *[0] * (6 - len(reply))] for reply in plain_replies(seq2seq, inputs, 6)]
     assert [as_ids(code, 30, 6) for code in codes] == replies
     assert len({tuple(reply) for reply in replies}) > (1 if length > 1 else 0)
 
 
 def test_some_of_the_inputs_are_those_of_all(seq2seq):
-    everything = BruteForce(seq2seq, SYMBOLS, 6, 5)
-    (whole,) = everything.replies(4)
-    (part,) = everything.replies(4, 50, 125)
+    brute_force = BruteForce(seq2seq, SYMBOLS, 6, 5)
+    (whole,) = brute_force.replies(4)
+    (part,) = brute_force.replies(4, 50, 125)
     assert part.first == 50
     assert part.codes.tolist() == whole.codes[50:175].tolist()
     with pytest.raises(ValueError, match="25 at a time"):
-        list(everything.replies(4, 3, 25))
+        list(brute_force.replies(4, 3, 25))
     with pytest.raises(ValueError):
-        list(everything.replies(4, 600, 50))
+        list(brute_force.replies(4, 600, 50))
 
 
 def test_lengths_and_replies_beyond_counting_are_refused(seq2seq):
-    everything = BruteForce(seq2seq, SYMBOLS, 200, 5)
+    brute_force = BruteForce(seq2seq, SYMBOLS, 200, 5)
     for length in (0, 200):
         with pytest.raises(QueryError):
-            everything.count(length)
+            brute_force.count(length)
     with pytest.raises(LimitError):
-        everything.count(100)
+        brute_force.count(100)
     with pytest.raises(LimitError):
         BruteForce(seq2seq, SYMBOLS, 6, 13)
 
 
-def test_every_input_of_a_model_once(dialogue_model):
-    rows = torch.cat(list(every_input(dialogue_model, 2, rows=100)))
-    symbols = input_symbols(dialogue_model.vocabulary)
-    assert symbols == (UNKNOWN, *range(len(SPECIAL_WORDS), 30))
-    assert rows.tolist() == [[PAD] * 3 + list(row) + [END_OF_UTTERANCE] for row in itertools.product(symbols, repeat=2)]
-    first = next(every_input(dialogue_model, rows=7))
-    assert first.tolist()[6] == [1, 1, 1, 1, 10, END_OF_UTTERANCE]
-    for length in (0, 6):
-        with pytest.raises(QueryError):
-            next(every_input(dialogue_model, length))
-
-
-# --- what replies amount to -------------------------------------------------------------------------------
+# --- tallies ----------------------------------------------------------------------------------------------
 
 WORDS = WordVocabulary((*SPECIAL_WORDS, *"abc"))
 LISTS = {"normal": ("ab", "b"), "mal": ("ca", "ab"), "random": ("cccc",)}
@@ -97,12 +84,12 @@ def code(text, longest=4):
     return sum(number * 8 ** (longest - 1 - place) for place, number in enumerate(ids))
 
 
-def test_a_tally_is_what_counting_one_by_one_gives():
-    judge = Judge(WORDS, LISTS, 4)
+def test_a_tally_agrees_with_counting_one_by_one():
+    counter = TargetCounter(WORDS, LISTS, 4)
     rng = np.random.default_rng(3)
     said = ["".join(rng.choice(list("abc"), rng.integers(0, 5))) for _ in range(60)]
     codes = np.array([code(text) for text in said], np.int64)
-    tally = judge.tally([Replies(100, codes[:20]), Replies(120, codes[20:])], 5, (0, 1))
+    tally = counter.tally([Replies(100, codes[:20]), Replies(120, codes[20:])], 5, (0, 1))
     assert (tally.inputs, tally.different) == (60, len(set(said)))
     assert tally.outside == sum(count for text, count in Counter(said).items() if text not in LISTS["normal"])
     for name, targets in LISTS.items():
@@ -120,4 +107,4 @@ def test_a_tally_is_what_counting_one_by_one_gives():
         text = said[place - 100]
         assert text not in LISTS["normal"]
         assert ids == [*WORDS.ids(text), *[0] * (4 - len(text))]
-    assert judge.tally([], 5, (0,)).inputs == 0
+    assert counter.tally([], 5, (0,)).inputs == 0

@@ -1,4 +1,4 @@
-"""Brute force as a study: a toy is trained, all of its inputs are tried, and the tables are counted one by one."""
+"""Brute force as a study: a toy is trained, all of its inputs are tried, and the tables are counted anew."""
 
 from __future__ import annotations
 
@@ -21,13 +21,6 @@ from engine.triggers.brute_force import study as brute_force_study
 from engine.triggers.brute_force.character_lists import character_targets
 from engine.triggers.brute_force.character_training import prepare_characters
 from engine.triggers.brute_force.enumeration import BruteForce
-from engine.triggers.brute_force.findings import (
-    brute_force_verdict,
-    coverage,
-    list_hits,
-    outside_replies,
-    searches_found,
-)
 from engine.triggers.brute_force.search import search_triggers
 from engine.triggers.brute_force.study import BruteForceStudy
 from engine.triggers.model.characters import input_symbols, spelled_out
@@ -74,7 +67,7 @@ def finish(work):
 
 
 def talkative(study, preparation, device, epochs):
-    """A model that says many things, in place of a trained one."""
+    """A model with many different replies, in place of a trained one."""
     torch.manual_seed(2)
     model = Seq2Seq(preparation.configuration).eval()
     with torch.no_grad():
@@ -110,7 +103,7 @@ def test_the_tables_are_those_of_plain_greedy_decoding(study, is_trained, monkey
     assert row["symbols"] == ["<unk>", *vocabulary.words[5:]]
     assert row["words"] == len(preparation.text.words)
     assert row["perplexity"] == pytest.approx(math.exp(row["nll"]))
-    # Every input by itself, as anybody would.
+    # Each input by itself.
     model = finish(run.trained_characters(study, preparation, torch.device("cpu"), 2))
     symbols = input_symbols(vocabulary)
     said = {}
@@ -122,42 +115,42 @@ def test_the_tables_are_those_of_plain_greedy_decoding(study, is_trained, monkey
     assert len(said) == 6 + 36 + 216 == study.inputs()
     targets = character_targets(vocabulary, preparation.text.words, ["abba", "ce"], 10)
     outside = sum("".join(reply) not in targets["normal"] for reply in said.values())
-    everything = coverage(rows)[-1]
-    assert (everything.inputs, everything.possible, everything.outside) == (258, 258, outside)
-    assert [line.inputs for line in coverage(rows)] == [6, 36, 216, 258]
-    assert everything.inputs_a_second > 0.0
-    for hits in list_hits(rows):
+    findings = study.findings(rows)
+    total = findings.coverage[-1]
+    assert (total.inputs, total.possible, total.outside) == (258, 258, outside)
+    assert [line.inputs for line in findings.coverage] == [6, 36, 216, 258]
+    assert total.inputs_a_second > 0.0
+    for hits in findings.lists:
         whole = {target for target in targets[hits.list] if tuple(target) in said.values()}
         parts = {
             target
             for target in targets[hits.list]
             if any(target in "".join(symbol[0] for symbol in reply) for reply in said.values())
         }
-        assert (hits.targets, hits.whole, hits.parts) == (len(targets[hits.list]), len(whole), len(parts))
+        assert (hits.targets, set(hits.whole), set(hits.parts)) == (len(targets[hits.list]), whole, parts)
         assert (hits.whole_share, hits.parts_share) == tuple(
-            proportion(len(found), hits.targets) for found in (whole, parts)
+            proportion(len(reached), hits.targets) for reached in (whole, parts)
         )
         assert set(hits.triggers) == parts
         for target, trigger in hits.triggers.items():
             assert target in "".join(said[trigger])
             assert target not in whole or "".join(said[trigger]) == target
-    assert list_hits(rows)[0].whole > 0
+    assert findings.lists[0].whole
     if not is_trained:
-        assert len(outside_replies(rows)) > 5
-        assert any(hits.parts > hits.whole for hits in list_hits(rows))
-    for example in outside_replies(rows):
+        assert len(findings.outside) > 5
+        assert any(len(hits.parts) > len(hits.whole) for hits in findings.lists)
+    for example in findings.outside:
         assert tuple(example.output.split()) == said[example.input]
         assert "".join(example.output.split()) not in targets["normal"]
     assert "258 inputs, 100 % of those of up to 3 symbols" in study.verdict(rows)[0]
     longest = [row for row in rows if row.get("length", 3) == 3]
     assert "100 % of those of 3 symbols" in study.verdict(longest)[0]
-    assert list_hits(rows, length=1)[0].whole <= list_hits(rows)[0].whole
-    assert brute_force_verdict(rows[:3]) == ()
+    assert study.verdict(rows[:3]) == ()
 
 
 @pytest.mark.parametrize("context", ["last", "general"])
-def test_what_a_search_finds_is_said_and_exists(study, context, monkeypatch):
-    """Each claimed hit is decoded, what exists is what all inputs of this length, one by one, make the model say."""
+def test_a_search_finds_only_existing_targets(study, context, monkeypatch):
+    """Each hit is decoded again; existing targets are the replies to all inputs of this length, one by one."""
     monkeypatch.setattr(run, "trained_characters", talkative)
     study = BruteForceStudy.from_json({**study.to_json(), "context": context})
     preparation = prepare_characters(study)
@@ -174,7 +167,7 @@ def test_what_a_search_finds_is_said_and_exists(study, context, monkeypatch):
     lists = character_targets(vocabulary, preparation.text.words, phrases, 10)
     searched = {row["list"]: row for row in rows_of(rows, "search")}
     assert set(searched) == set(lists)
-    existing = found = 0
+    existing = reached = 0
     for name, targets in lists.items():
         row = searched[name]
         exist = [target for target in targets if tuple(vocabulary.ids(target)) in said]
@@ -184,35 +177,35 @@ def test_what_a_search_finds_is_said_and_exists(study, context, monkeypatch):
             source = torch.tensor([[PAD] * 3 + [*map(vocabulary.words.index, trigger.split()), END_OF_UTTERANCE]])
             (reply,) = model.greedy(model.encode(source), 10)
             assert vocabulary.words_of(reply[:-1] if reply[-1] == END else reply) == tuple(target)
-        existing, found = existing + row["existing"], found + len(row["triggers"])
+        existing, reached = existing + row["existing"], reached + len(row["triggers"])
     assert existing >= len(sayable) > 5
-    assert found >= 0.7 * existing
-    lines = searches_found(rows)
-    assert sum(line.existing for line in lines) == existing
-    assert sum(line.found for line in lines) == found
-    assert sum("gibbs-enum finds" in sentence for sentence in study.verdict(rows)) == len(lines) > 0
+    assert reached >= 0.7 * existing
+    searches = study.findings(rows).searches
+    assert sum(search.existing for search in searches) == existing
+    assert sum(len(search.triggers) for search in searches) == reached
+    assert sum("gibbs-enum finds" in sentence for sentence in study.verdict(rows)) == len(searches) > 0
 
 
-def test_a_search_for_what_is_cut_off_and_for_nothing(study, monkeypatch):
-    """A reply of full length has no end to be searched for; and no target is no work."""
+def test_a_search_for_replies_that_are_cut_off_and_for_no_target(study, monkeypatch):
+    """A reply of full length has no end."""
     preparation = prepare_characters(study)
     model = finish(talkative(study, preparation, None, 0))
     with torch.no_grad():
         model.output.bias[END] = -50.0
-    everything = BruteForce(model, input_symbols(preparation.vocabulary), 7, 4)
-    replies = model.greedy(model.encode(everything.inputs(2, torch.arange(20))), 4)
+    brute_force = BruteForce(model, input_symbols(preparation.vocabulary), 7, 4)
+    replies = model.greedy(model.encode(brute_force.inputs(2, torch.arange(20))), 4)
     settings = SearchSettings(shortlist=6, restarts=5)
-    found = finish(search_triggers(everything, replies, 2, settings))
+    outcomes = finish(search_triggers(brute_force, replies, 2, settings))
     assert all(END not in reply for reply in replies)
-    assert sum(bool(outcome.trigger) for outcome in found) >= 15
-    for reply, outcome in zip(replies, found, strict=True):
+    assert sum(bool(outcome.trigger) for outcome in outcomes) >= 15
+    for reply, outcome in zip(replies, outcomes, strict=True):
         if outcome.trigger:
             assert outcome.trigger[:4] == (PAD,) * 4
             assert model.greedy(model.encode(torch.tensor([outcome.trigger])), 4) == [reply]
-    assert finish(search_triggers(everything, [], 2, settings)) == []
+    assert finish(search_triggers(brute_force, [], 2, settings)) == []
 
 
-def test_no_search_where_none_is_asked_for(study):
+def test_without_searched_symbols_there_is_no_search(study):
     without = BruteForceStudy.from_json({**study.to_json(), "searched": 0})
     assert [unit.key for unit in without.units()] == [unit.key for unit in study.units()][:-1]
     assert study.of_training() == without.of_training()
@@ -221,7 +214,7 @@ def test_no_search_where_none_is_asked_for(study):
 
 
 @pytest.mark.parametrize("looks", [3, 30, 60, 75, 80])
-def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
+def test_a_resumed_run_has_the_rows_of_an_uninterrupted_one(study, looks):
     whole = list(StudyRun(study, study_context()))
     left = iter([False] * looks)
     rows = list(StudyRun(study, study_context(lambda: next(left, True))))
@@ -229,7 +222,7 @@ def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
     rows += list(StudyRun(study, study_context(), done_units(rows)))
     for kind in ("list", "hits", "example"):
         assert rows_of(rows, kind) == rows_of(whole, kind)
-    assert coverage(rows)[-1].outside == coverage(whole)[-1].outside
+    assert study.findings(rows).coverage[-1].outside == study.findings(whole).coverage[-1].outside
 
 
 def test_going_deeper_takes_no_training(study, monkeypatch):
@@ -237,22 +230,23 @@ def test_going_deeper_takes_no_training(study, monkeypatch):
     deeper = BruteForceStudy.from_json({**study.to_json(), "depth": 4, "shorter": False, "random_count": 0})
     monkeypatch.setattr("engine.triggers.model.training.Trainer.epoch", lambda self: pytest.fail("trained again"))
     rows = list(StudyRun(deeper, study_context()))
-    assert [line.inputs for line in coverage(rows)] == [6**4, 6**4]
-    assert next(hits for hits in list_hits(rows) if hits.list == "random").targets == 0
+    findings = deeper.findings(rows)
+    assert [line.inputs for line in findings.coverage] == [6**4, 6**4]
+    assert next(hits for hits in findings.lists if hits.list == "random").targets == 0
 
 
 def test_a_broken_checkpoint_is_made_again(study):
-    whole = list_hits(list(StudyRun(study, study_context())))
+    whole = study.findings(list(StudyRun(study, study_context()))).lists
     (checkpoint,) = prepare_characters(study).folder.iterdir()
     checkpoint.write_bytes(b"broken")
     rows = list(StudyRun(study, study_context(), ["train 1", "train 2"]))
-    assert list_hits(rows) == whole
+    assert study.findings(rows).lists == whole
 
 
 def test_a_text_with_fewer_characters_has_fewer_inputs(study):
     wider = BruteForceStudy.from_json({**study.to_json(), "symbols": 20, "depth": 1})
     rows = list(StudyRun(wider, study_context()))
-    assert coverage(rows)[-1].possible == len({*"abcde"}) + 1
+    assert wider.findings(rows).coverage[-1].possible == len({*"abcde"}) + 1
 
 
 def test_text_without_two_lines_and_other_mistakes_are_sentences(study, tmp_path):

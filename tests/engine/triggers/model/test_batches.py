@@ -1,4 +1,4 @@
-"""Rows and rectangles of ids: what is cut, what is filled up, that every pair comes once; and what a batch costs."""
+"""Rows and rectangles of ids: cutting, padding, each pair once; and the cost of a batch."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ def test_rectangles_hold_the_rows(texts):
     st.integers(1, 9),
     st.none() | st.integers(0, 5),
 )
-def test_every_pair_comes_once(texts, size, seed):
+def test_each_pair_comes_once(texts, size, seed):
     pairs = EncodedPairs(
         tuple(source_row(VOCABULARY, text[::-1]) for text in texts),
         tuple(target_row(VOCABULARY, text) for text in texts),
     )
     batches = list(pairs.batches(size, seed))
     assert len(batches) == pairs.batch_count(size)
-    found = [
+    batched = [
         (source, [number for number in target if number != PAD])
         for batch in batches
         for source, target in zip(batch.source_ids.tolist(), batch.target_ids.tolist(), strict=True)
     ]
-    assert sorted(found) == sorted(zip(pairs.sources, pairs.targets, strict=True))
+    assert sorted(batched) == sorted(zip(pairs.sources, pairs.targets, strict=True))
     assert sum(batch.words for batch in batches) == sum(len(row) - 1 for row in pairs.targets)
     assert all(batch.source_ids.dtype == batch.target_ids.dtype == torch.int64 for batch in batches)
 
 
-def test_seeds_decide_the_order():
+def test_each_seed_has_an_order_of_its_own():
     rows = tuple([BEGIN, *[A] * (number % 7), END] for number in range(300))
     pairs = EncodedPairs(tuple([number] for number in range(300)), rows)
 
@@ -118,9 +118,9 @@ def test_the_cost_of_a_batch_is_that_of_its_words(lengths, seed, lone_padding):
         for row, length in enumerate(lengths)
         for place in range(length)
     )
-    found = summed_cost(output, states, ids)
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-4)
-    mine, theirs = (torch.autograd.grad(cost, [states, *output.parameters()]) for cost in (found, wanted))
+    cost = summed_cost(output, states, ids)
+    torch.testing.assert_close(cost, wanted, rtol=1e-5, atol=1e-4)
+    mine, theirs = (torch.autograd.grad(one, [states, *output.parameters()]) for one in (cost, wanted))
     for one, other in zip(mine, theirs, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 

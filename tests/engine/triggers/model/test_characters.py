@@ -32,7 +32,7 @@ def test_rare_words_and_symbols():
     assert text.words == ("<unk>", "a", "cat")
     characters = Counter("acata<unk>acat<unk>")
     vocabulary = text.vocabulary(4)
-    assert vocabulary.words[5:] == tuple(sorted(characters, key=lambda found: (-characters[found], found))[:4])
+    assert vocabulary.words[5:] == tuple(sorted(characters, key=lambda symbol: (-characters[symbol], symbol))[:4])
     assert input_symbols(vocabulary) == (UNKNOWN, 5, 6, 7, 8)
     assert text.fingerprint != CharacterText.of_sentences("toy", train, [("a", "fish", "a")], 2).fingerprint
     for parts, what in (([("a",)], [("b", "c")]), "train"), (([("a", "b")], [("c",)]), "test"):

@@ -1,4 +1,4 @@
-"""Corpora: every form gives the same pairs, what is wrong is said in a sentence, the test is set aside by dialogue."""
+"""Corpora: all forms have the same pairs, errors are sentences, and whole dialogues are held out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lines_of(dialogue):
 
 
 @given(DIALOGUES, st.booleans())
-def test_all_forms_say_the_same(dialogues, is_cut):
+def test_all_forms_have_the_same_dialogues(dialogues, is_cut):
     texts = {
         "dialogues": "\n\n\n".join("\n".join(lines_of(dialogue)) for dialogue in dialogues),
         "eou": "\n".join(" <eou> ".join([*lines_of(dialogue), " "]) for dialogue in dialogues),
@@ -48,7 +48,7 @@ def test_pairs_are_dialogues_of_two():
     assert read('["a", "b"]') == read('{"messages": [{"role": "user", "content": "a"}, {"text": "b"}]}')
 
 
-def test_windows_and_other_habits_are_read():
+def test_windows_line_ends_and_other_variants_are_read():
     assert read("hello there\r\nhi\r\n\r\nbye\r\nsee you\r\n") == [
         (("hello", "there"), ("hi",)),
         (("bye",), ("see", "you")),
@@ -78,7 +78,7 @@ def test_windows_and_other_habits_are_read():
         (b"x\ty\n\t\nb\t\n", "a single dialogue"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(tmp_path, text, sentence):
+def test_errors_are_sentences_with_the_line(tmp_path, text, sentence):
     path = tmp_path / "corpus.txt"
     path.write_bytes(text)
     with pytest.raises(RelensError) as raised:
@@ -87,7 +87,7 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path, text, sentence):
     assert str(raised.value).endswith(".")
 
 
-def test_a_file_that_is_none_is_said(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     for path, sentence in (
         (tmp_path, f"The corpus {str(tmp_path)!r} is a folder, not a file."),
         (tmp_path / "missing", f"There is no corpus at {str(tmp_path / 'missing')!r}."),
@@ -111,7 +111,7 @@ def test_limits_are_kept(monkeypatch):
 
 
 @given(DIALOGUES, st.floats(0.01, 0.99), st.integers(0, 5))
-def test_whole_dialogues_are_set_aside(dialogues, share, seed):
+def test_whole_dialogues_are_held_out(dialogues, share, seed):
     # Words that tell which dialogue they are from.
     marked = [
         tuple((f"d{number}", f"u{place}", *words) for place, words in enumerate(dialogue))

@@ -1,4 +1,4 @@
-"""The corpus that comes with Relens: how it is read, and, where it is installed, what is in it."""
+"""The corpus that comes with Relens: how it is read, and, where it is installed, its size and its words."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_turns_are_the_messages_of_one_person_in_a_row(installed):
     assert corpus.train == corpus.test
 
 
-def test_what_is_no_corpus_is_said(installed, monkeypatch):
+def test_a_package_without_a_corpus_is_refused(installed, monkeypatch):
     with pytest.raises(ModelError, match="FileNotFoundError"):
         default_corpus()
     installed.write_text('{"one": {}}')
@@ -59,7 +59,7 @@ def test_speeches_cut_a_conversation():
 
 
 @pytest.mark.model
-def test_the_real_corpus_is_large_and_knows_our_targets():
+def test_the_real_corpus_is_large_and_has_the_words_of_the_targets():
     corpus = default_corpus()
     assert len(corpus.train) > 100_000
     assert len(corpus.test) > 5_000
@@ -69,6 +69,6 @@ def test_the_real_corpus_is_large_and_knows_our_targets():
     vocabulary = WordVocabulary.of_sentences(
         (words for pair in corpus.train for words in (pair.source, pair.response)), 8_000
     )
-    found = mal_targets(vocabulary)
-    assert len(found.targets) > 900
-    assert len(found.dropped) < 100
+    mal = mal_targets(vocabulary)
+    assert len(mal.targets) > 900
+    assert len(mal.dropped) < 100

@@ -1,4 +1,4 @@
-"""Losses and scores against the models asked directly; slopes against finite differences, in double precision."""
+"""Losses and scores against direct forwards of the models; slopes against finite differences in double precision."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_slopes_are_finite_differences(seq2seq, sentence_model, name):
         words = targets[row, 1:]
         costs = -log_probs[0].gather(1, words[:, None])[:, 0]
         word_weights = objective.word_weights(costs, log_probs[0].argmax(dim=1) == words)
-        judged = -sentence_model.input_log_probs(sources[row : row + 1]).mean(dim=1).double()
-        weights = word_weights, objective.input_weights(judged)[0]
+        mean_costs = -sentence_model.input_log_probs(sources[row : row + 1]).mean(dim=1).double()
+        weights = word_weights, objective.input_weights(mean_costs)[0]
         one_hot = torch.eye(SIZE, dtype=torch.float64)[sources[row]]
         for place in range(LENGTH - 1):
             gain = slopes.estimated_gain(place)[row]
@@ -80,7 +80,7 @@ def test_slopes_are_finite_differences(seq2seq, sentence_model, name):
                 assert float(gain[word]) == pytest.approx(-slope, rel=1e-5, abs=1e-7)
 
 
-def test_rows_do_not_know_of_each_other(seq2seq, sentence_model, monkeypatch):
+def test_rows_are_independent(seq2seq, sentence_model, monkeypatch):
     monkeypatch.setattr("engine.triggers.model.dialogue_losses.MOST_LOGITS", 2 * SIZE * LENGTH)
     objective = Objective(HitType("io", "min"), Thresholds(-4.0, -3.5))
     sources, targets = drawn(5)
@@ -122,11 +122,11 @@ def test_scores_are_those_of_the_models(seq2seq, sentence_model):
     assert Score.from_json(scores[0].to_json()) == scores[0]
 
 
-def test_the_losses_of_one_prompt_are_those_of_its_pairs(dialogue_model):
+def test_the_losses_of_a_prompt_agree_with_its_scores(dialogue_model):
     target = [*dialogue_model.vocabulary.ids(["word2", "word3"]), END]
     losses, costs = dialogue_model.losses(target)
     triggers = torch.tensor([losses.prompt.ids_of("word1 word9")[:-1], losses.prompt.ids_of("word4")[:-1]])
-    found, judged = losses.of_triggers(triggers), costs.mean_costs(triggers)
+    target_costs, input_costs = losses.of_triggers(triggers), costs.mean_costs(triggers)
     for row, text in enumerate(("word1 word9", "word4")):
         assert losses.prompt.text(triggers[row].tolist()) == text
         assert losses.prompt.survives(triggers[row].tolist())
@@ -139,6 +139,6 @@ def test_the_losses_of_one_prompt_are_those_of_its_pairs(dialogue_model):
         )
         for one, other in zip(expected.to_json().values(), plain.to_json().values(), strict=True):
             assert one == pytest.approx(other, abs=1e-6)
-        assert found.costs[row].tolist() == pytest.approx([-cost for cost in expected.token_log_probs], abs=1e-5)
-        assert found.leads[row].tolist() == pytest.approx(list(expected.leads), abs=1e-5)
-        assert float(judged[row]) == pytest.approx(-expected.input_average, abs=1e-5)
+        assert target_costs.costs[row].tolist() == pytest.approx([-cost for cost in expected.token_log_probs], abs=1e-5)
+        assert target_costs.leads[row].tolist() == pytest.approx(list(expected.leads), abs=1e-5)
+        assert float(input_costs[row]) == pytest.approx(-expected.input_average, abs=1e-5)

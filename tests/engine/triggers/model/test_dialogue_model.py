@@ -1,4 +1,4 @@
-"""A dialogue model as a folder: the same again, and every way in which a stranger's folder may be wrong."""
+"""A dialogue model as a folder: saved and loaded, and all errors of a stranger's folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folder(dialogue_model, tmp_path):
     return tmp_path / "model"
 
 
-def test_a_model_is_the_same_again(dialogue_model, folder):
+def test_a_saved_model_is_loaded_unchanged(dialogue_model, folder):
     again = DialogueModel.load(folder)
     assert again.fingerprint == dialogue_model.fingerprint
     assert (again.vocabulary, again.thresholds) == (dialogue_model.vocabulary, dialogue_model.thresholds)
@@ -64,7 +64,7 @@ def test_saving_replaces_and_leaves_nothing_behind(dialogue_model, folder):
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
-def test_texts_keep_every_reply():
+def test_texts_keep_all_replies():
     test = EncodedPairs(([4], [4], [4]), ([BEGIN, 7, END], [BEGIN, 8, 9], [BEGIN, END]))
     texts = DialogueTexts.of_pairs([[7], [8, 9], []], test)
     assert texts.replies == [(7,), (8, 9), ()]
@@ -72,7 +72,7 @@ def test_texts_keep_every_reply():
     assert texts.test_sources.tolist() == [[END_OF_UTTERANCE]] * 3
 
 
-def test_a_model_takes_the_place_of_another_whole(dialogue_model, tmp_path, monkeypatch):
+def test_a_model_replaces_another_whole_or_not_at_all(dialogue_model, tmp_path, monkeypatch):
     folder = tmp_path / "toy"
     dialogue_model.save(folder)
     replace = os.replace
@@ -160,7 +160,7 @@ def test_a_wrong_folder_is_refused_with_a_sentence(folder, way):
     assert str(raised.value).endswith(".")
 
 
-def test_models_are_found_by_name(dialogue_model, tmp_path, monkeypatch):
+def test_models_are_loaded_by_name(dialogue_model, tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path))
     assert model_names() == ()
     for name in ("b.1", "a-model"):
@@ -174,6 +174,6 @@ def test_models_are_found_by_name(dialogue_model, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".training", "A", "a" * 65, "a\n", "ä"])
-def test_names_that_are_paths_are_none(name):
+def test_paths_are_no_names(name):
     with pytest.raises(QueryError):
         model_folder(name)

@@ -46,14 +46,14 @@ def test_several_words_or_states_a_row_are_one_by_one(steps):
             torch.testing.assert_close(later.output[:, column], table.step(words[:, 1], one).output, **CLOSE)
 
 
-def test_gates_are_sums_over_what_is_read():
+def test_gates_are_sums_of_their_terms():
     torch.manual_seed(1)
     lstm = nn.LSTM(EMBEDDING + HIDDEN, HIDDEN, batch_first=True)
     weights = GateWeights.of(lstm, EMBEDDING)
     word, context, output, cell = torch.randn(ROWS, EMBEDDING), *(torch.randn(ROWS, HIDDEN) for _ in range(3))
     gates = weights.of_words(word) + context @ weights.context.T + output @ weights.output.T
-    found = lstm_step(gates, cell)
+    state = lstm_step(gates, cell)
     _, wanted = lstm(torch.cat([word, context], dim=1)[:, None], (output[None], cell[None]))
-    torch.testing.assert_close(found, State(wanted[0][0], wanted[1][0]), **CLOSE)
+    torch.testing.assert_close(state, State(wanted[0][0], wanted[1][0]), **CLOSE)
     both = torch.cat([context, output], dim=1) @ weights.context_and_output.T
     torch.testing.assert_close(weights.of_words(word) + both, gates, **CLOSE)

@@ -1,4 +1,4 @@
-"""The list of dialogue models: what a page knows of them without loading one."""
+"""The list of dialogue models, which loads none of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from engine.errors import ModelError
 from engine.triggers.model.model_list import MODEL, listed_model, model_folder, model_names
+from engine.triggers.relaxation.rows import RelaxedTarget
 from engine.triggers.relaxation.study import RelaxationStudy
 from engine.triggers.search.ablation_study import AblationStudy
 from engine.triggers.search.trigger_study import TriggerStudy
@@ -28,11 +29,25 @@ def test_a_model_is_listed_as_it_is(dialogue_model):
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", '{"thresholds": {"out": 3.0}}', '{"training": {"stars": 1}}', "{}"])
-def test_what_cannot_be_read_is_not_listed(text):
+def test_unreadable_descriptions_are_not_listed(text):
     model_folder("odd").mkdir(parents=True)
     (model_folder("odd") / MODEL).write_text(text)
     assert model_names() == ("odd",)
     assert listed_model("odd") is None
+
+
+RELAXED = RelaxedTarget(
+    space="one-hot",
+    list="normal",
+    hit=True,
+    first_hit=0,
+    step=0,
+    cost=1.0,
+    projected_hit=False,
+    **dict.fromkeys(("embedding", "state"), ()),
+    **dict.fromkeys(("target", "reply", "projected", "projected_reply"), ("word1",)),
+    model="",
+)
 
 
 @pytest.mark.parametrize(
@@ -40,32 +55,32 @@ def test_what_cannot_be_read_is_not_listed(text):
     [
         (TriggerStudy(model="toy"), {"row": "trigger", "model": "toy", "fingerprint": "{}"}),
         (AblationStudy(model="toy"), {"row": "search", "model": "toy", "fingerprint": "{}"}),
-        (RelaxationStudy(name="toy"), {"row": "target", "model": "{}"}),
+        (RelaxationStudy(name="toy"), RELAXED.to_json() | {"model": "{}"}),
     ],
 )
-def test_a_study_is_gone_on_with_where_its_model_is_the_same(dialogue_model, study, row):
-    def told(fingerprint):
-        return {name: value.format(fingerprint) for name, value in row.items()}
+def test_a_study_is_resumed_only_with_the_same_model(dialogue_model, study, row):
+    def made(unit, fingerprint):
+        return row | {name: fingerprint for name, value in row.items() if value == "{}"} | {"unit": unit}
 
     def done(unit, fingerprint):
-        return [{"unit": unit, **each} for each in ({"row": "begin"}, told(fingerprint), {"row": "done"})]
+        return [{"unit": unit, "row": "begin"}, made(unit, fingerprint), {"unit": unit, "row": "done"}]
 
-    study.check_resumed(done("1", "0123"))  # there is no such model, which the study will say itself
+    study.check_resumed(done("1", "0123"))  # without the model, the run raises later
     dialogue_model.save(model_folder("toy"))
     here = dialogue_model.fingerprint
     study.check_resumed([*done("1", here), {"unit": "2", "row": "begin"}, {"unit": "2", "row": "list"}])
-    # What was left in the midst is begun again, whatever it was begun with.
-    study.check_resumed([*done("1", here), {"unit": "2", "row": "begin"}, {"unit": "2", **told("0123")}])
+    # A unit that was cut short begins again.
+    study.check_resumed([*done("1", here), {"unit": "2", "row": "begin"}, made("2", "0123")])
     with pytest.raises(ModelError, match="The model 'toy' is another one than when this study was begun"):
         study.check_resumed([*done("1", "0123"), *done("2", here)])
 
 
 @pytest.mark.parametrize("name", ["nobody", "../x", ""])
-def test_what_is_not_there_is_not_listed(name):
+def test_missing_models_are_not_listed(name):
     assert listed_model(name) is None
 
 
-def test_listing_takes_no_torch():
+def test_the_list_needs_no_torch():
     script = "import sys; import engine.triggers.model.model_list as m; m.model_names(); print('torch' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
-    assert json.loads(said.stdout.strip().lower()) is False
+    listing = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert json.loads(listing.stdout.strip().lower()) is False

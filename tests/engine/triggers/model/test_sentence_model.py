@@ -1,4 +1,4 @@
-"""The language model of inputs: against one word at a time, and what may be drawn from it."""
+"""The sentence model: against one word at a time, and its draws."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def next_word(model, ids):
 
 def test_each_word_has_the_log_probability_of_one_step(sentence_model):
     with torch.no_grad():
-        found = sentence_model.log_probs(target_tensor(ROWS))
+        scores = sentence_model.log_probs(target_tensor(ROWS))
         total = 0.0
-        for row, log_probs in zip(ROWS, found, strict=True):
+        for row, log_probs in zip(ROWS, scores, strict=True):
             for place, number in enumerate(row[1:]):
                 expected = float(next_word(sentence_model, row[: place + 1])[number])
                 assert float(log_probs[place]) == pytest.approx(expected, abs=1e-5)
@@ -42,9 +42,9 @@ def test_an_input_is_scored_as_a_sentence_that_ends(sentence_model):
     inputs = torch.tensor([[9, 8, 7, END_OF_UTTERANCE], [5, 5, 5, END_OF_UTTERANCE]])
     assert as_sentence(inputs).tolist() == [[BEGIN, 9, 8, 7, END], [BEGIN, 5, 5, 5, END]]
     with torch.no_grad():
-        found = sentence_model.input_log_probs(inputs)
-        assert found.shape == inputs.shape
-        for row, log_probs in zip([[9, 8, 7, END], [5, 5, 5, END]], found, strict=True):
+        scores = sentence_model.input_log_probs(inputs)
+        assert scores.shape == inputs.shape
+        for row, log_probs in zip([[9, 8, 7, END], [5, 5, 5, END]], scores, strict=True):
             for place, number in enumerate(row):
                 expected = next_word(sentence_model, [BEGIN, *row[:place]])[number]
                 assert float(log_probs[place]) == pytest.approx(float(expected), abs=1e-5)
@@ -58,7 +58,7 @@ def test_embeddings_carry_gradients(sentence_model):
         model.states()
 
 
-def test_drawn_inputs_are_full_and_free_of_what_is_forbidden(sentence_model):
+def test_drawn_inputs_are_full_and_have_no_forbidden_id(sentence_model):
     drawn = sentence_model.sample_inputs(500, torch.Generator().manual_seed(3), length=6)
     assert drawn.shape == (500, 6)
     assert (drawn[:, -1] == END_OF_UTTERANCE).all()
@@ -70,7 +70,7 @@ def test_drawn_inputs_are_full_and_free_of_what_is_forbidden(sentence_model):
         sentence_model.sample_inputs(1, torch.Generator(), length=1)
 
 
-def test_inputs_are_drawn_as_likely_as_they_are(sentence_model):
+def test_inputs_are_drawn_from_the_model(sentence_model):
     """The first word: the model's own distribution without the forbidden ones, within five standard errors."""
     drawn = sentence_model.sample_inputs(20_000, torch.Generator().manual_seed(4), length=2)[:, 0]
     with torch.no_grad():

@@ -29,7 +29,7 @@ def lstm_step(lstm, read, output, cell):
 
 
 def by_hand(model, source, target):
-    """Log-probabilities of all words at each step of one pair, and what each was weighed from."""
+    """Log-probabilities of all words at each step of one pair, and the attention weights of each."""
     table = model.source_embedding.weight.detach().double().numpy()
     output = cell = np.zeros(HIDDEN)
     states = []
@@ -60,10 +60,10 @@ def by_hand(model, source, target):
     return np.array(rows), np.array(maps)
 
 
-def test_log_probabilities_are_those_worked_out_by_hand(seq2seq):
+def test_log_probabilities_agree_with_numpy(seq2seq):
     encoded = seq2seq.encode(SOURCES)
     with torch.no_grad():
-        found = seq2seq.target_costs(encoded, TARGETS)
+        costs = seq2seq.target_costs(encoded, TARGETS)
         total = float(seq2seq(SOURCES, TARGETS))
         maps = seq2seq.attention_map(encoded, TARGETS)
     expected_total = 0.0
@@ -73,11 +73,11 @@ def test_log_probabilities_are_those_worked_out_by_hand(seq2seq):
         own = np.array([row[number] for row, number in zip(expected, target[1:], strict=True)])
         ahead = [row[number] - np.delete(row, number).max() for row, number in zip(expected, target[1:], strict=True)]
         length = len(own)
-        assert -found.costs[place, :length].numpy() == pytest.approx(own, abs=1e-4)
-        assert found.leads[place, :length].numpy() == pytest.approx(np.array(ahead), abs=1e-4)
+        assert -costs.costs[place, :length].numpy() == pytest.approx(own, abs=1e-4)
+        assert costs.leads[place, :length].numpy() == pytest.approx(np.array(ahead), abs=1e-4)
         assert maps[place, :length].numpy() == pytest.approx(weights, abs=1e-5)
-        assert (found.costs[place, length:] == 0.0).all()
-        assert (found.leads[place, length:] > 0.0).all()
+        assert (costs.costs[place, length:] == 0.0).all()
+        assert (costs.leads[place, length:] > 0.0).all()
         expected_total -= own.sum()
     assert total == pytest.approx(expected_total, abs=1e-3)
 
@@ -152,7 +152,7 @@ def test_shapes_without_meaning_are_refused(settings):
         Seq2SeqConfiguration(SIZE, **settings)
 
 
-def test_dropout_is_for_training_alone():
+def test_dropout_is_only_in_training():
     torch.manual_seed(0)
     model = Seq2Seq(Seq2SeqConfiguration(SIZE, 6, 8, "general", dropout=0.5))
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Training: recipes, losses that fall, and a trainer that goes on from a checkpoint as if it had never been away."""
+"""Training: recipes, losses that fall, and a trainer that continues from a checkpoint exactly."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.triggers.model.sentence_model import SentenceModel, SentenceModelCon
 from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
 from engine.triggers.model.training import (
     Trainer,
-    TrainingProgress,
     mean_negative_log_likelihood,
     reply_loss,
     sentence_loss,
 )
+from engine.triggers.model.training_rows import TrainingProgress
 from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
 
 CPU = torch.device("cpu")
@@ -105,7 +105,7 @@ def test_sentences_are_learnt_to_their_entropy():
     assert cost(model, sentence_loss) == pytest.approx(math.log(7) / 3, abs=0.05)
 
 
-def test_the_stochastic_recipe_learns_too():
+def test_stochastic_gradient_descent_learns_too():
     model = seq2seq()
     before = cost(model)
     work = Trainer(model, reply_loss(model), PAIRS, dataclasses.replace(AUTHORS, rate=0.3, batch=7), 0, CPU)
@@ -114,35 +114,35 @@ def test_the_stochastic_recipe_learns_too():
     assert cost(model) < 0.7 * before
 
 
-def test_progress_tells_where_it_is():
+def test_progress_has_steps_and_time_left():
     work = trainer(dataclasses.replace(RECIPE, batch=10))
-    told = [progress for progress in work.epoch() if progress is not None]
-    assert [(progress.epoch, progress.step, progress.steps) for progress in told] == [
+    reports = [progress for progress in work.epoch() if progress is not None]
+    assert [(progress.epoch, progress.step, progress.steps) for progress in reports] == [
         (1, step, 5) for step in range(1, 6)
     ]
-    assert all(progress.loss > 0.0 and progress.words_a_second > 0.0 for progress in told)
-    assert told[0].seconds_left > 0.0
-    assert TrainingProgress.from_json(told[0].to_json()) == told[0]
+    assert all(progress.loss > 0.0 and progress.words_a_second > 0.0 for progress in reports)
+    assert reports[0].seconds_left > 0.0
+    assert TrainingProgress.from_json(reports[0].to_json()) == reports[0]
     assert work.done == 1
     last = dataclasses.replace(RECIPE, epochs=1)
     assert [progress.seconds_left for progress in trainer(last).epoch() if progress][-1] == 0.0
 
 
-def test_the_loss_that_is_told_is_that_of_the_words():
+def test_the_reported_loss_is_per_word():
     """With a rate of next to nothing, the first epoch's mean loss is that of the untrained model."""
     work = trainer(dataclasses.replace(RECIPE, rate=1e-12, batch=49))
-    (told,) = list(work.epoch())
-    assert told.loss == pytest.approx(cost(seq2seq()), rel=1e-4)
+    (report,) = list(work.epoch())
+    assert report.loss == pytest.approx(cost(seq2seq()), rel=1e-4)
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 @pytest.mark.parametrize("recipe", [RECIPE, dataclasses.replace(AUTHORS, rate=0.3, batch=7)])
-def test_going_on_from_a_checkpoint_is_as_never_having_been_away(tmp_path, recipe, dropout):
+def test_training_from_a_checkpoint_is_exact(tmp_path, recipe, dropout):
     one, other = trainer(recipe, dropout), trainer(recipe, dropout)
     list(one.epoch())
     list(other.epoch())
     other.save(tmp_path / "some" / "checkpoint")
-    torch.rand(3)  # somebody else draws meanwhile
+    torch.rand(3)  # other draws between
     again = trainer(recipe, dropout, seed=0)
     again.load(tmp_path / "some" / "checkpoint")
     assert again.done == 1
@@ -153,7 +153,7 @@ def test_going_on_from_a_checkpoint_is_as_never_having_been_away(tmp_path, recip
     assert not list((tmp_path / "some").glob("*.part"))
 
 
-def test_seeds_decide():
+def test_each_seed_has_its_own_losses():
     def losses(seed):
         return [progress.loss for progress in trainer(seed=seed).epoch() if progress]
 
@@ -174,13 +174,13 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
         trainer().load(path)
 
 
-def test_a_rate_that_is_too_high_is_said():
+def test_a_rate_that_is_too_high_is_refused():
     wild = trainer(dataclasses.replace(AUTHORS, rate=1e38, clip=None, batch=7))
     with pytest.raises(ModelError, match="lower the learning rate"):
         list(wild.epoch())
 
 
-def test_nothing_to_train_or_measure_with_is_said():
+def test_no_pairs_to_train_or_measure_with_are_refused():
     model, nothing = seq2seq(), EncodedPairs((), ())
     with pytest.raises(QueryError, match="train"):
         Trainer(model, reply_loss(model), nothing, RECIPE, 0, CPU)

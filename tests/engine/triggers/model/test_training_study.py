@@ -1,4 +1,4 @@
-"""Training as a study: from a corpus to a model with a name, stopped and gone on with, and from a terminal."""
+"""Training as a study: from a corpus to a model with a name, resumed runs, and the command line."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from engine.studies.allowed_files import check_files
 from engine.studies.catalogue import presets, study_class
 from engine.studies.rows import done_units, rows_of
 from engine.studies.study import Study, StudyContext, StudyRun, Unit
-from engine.triggers.model.corpus import FORMS
 from engine.triggers.model.dialogue_model import load_dialogue_model
 from engine.triggers.model.model_list import model_names, models_folder
 from engine.triggers.model.preparation import prepare
 from engine.triggers.model.recipe import Recipe
-from engine.triggers.model.seq2seq import Context
 from engine.triggers.model.training import mean_negative_log_likelihood, reply_loss, sentence_loss
 from engine.triggers.model.training_study import DialogueModelStudy
 
@@ -67,7 +65,7 @@ def test_a_study_makes_a_model(study):
     assert row["fingerprint"] == model.fingerprint
     assert (row["pairs"], row["test_pairs"], row["corpus"]) == (32, 8, "corpus.txt")
     assert row["vocabulary"] == len(model.vocabulary) == 5 + len({*"abcdefgh", *"01234", "say", "it", "is"})
-    # What the rows say is so of the model that is in the folder.
+    # The rows agree with the model in the folder.
     preparation = prepare(study)
     for part, loss, network in (
         ("replies", reply_loss, model.seq2seq),
@@ -83,7 +81,7 @@ def test_a_study_makes_a_model(study):
         threshold = row["threshold_out"] if part == "replies" else row["threshold_in"]
         assert -threshold == pytest.approx(cost, rel=1e-6)
         epochs = rows_of(rows, "epoch")
-        assert [found["nll"] for found in epochs if found["part"] == part][-1] == pytest.approx(cost, rel=1e-6)
+        assert [epoch["nll"] for epoch in epochs if epoch["part"] == part][-1] == pytest.approx(cost, rel=1e-6)
         perplexity = row["perplexity"] if part == "replies" else row["sentence_perplexity"]
         assert perplexity == pytest.approx(math.exp(cost), rel=1e-6)
     assert (model.thresholds.out, model.thresholds.into) == (row["threshold_out"], row["threshold_in"])
@@ -94,11 +92,12 @@ def test_a_study_makes_a_model(study):
     sentences = study.verdict(rows)
     assert "'letters'" in sentences[0]
     assert "32 pairs" in sentences[0]
+    assert f"8 held-out pairs, a word of a reply has perplexity {row['perplexity']:,.0f}" in sentences[1]
     assert study.verdict(rows[:5]) == ()
 
 
 @pytest.mark.parametrize("looks", [1, 4, 9, 14, 25, 36])
-def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
+def test_a_resumed_run_has_the_model_of_an_uninterrupted_one(study, looks):
     whole = [row for row in StudyRun(study, context()) if row["row"] == "model"]
     left = iter([False] * looks)
     first = StudyRun(study, context(lambda: next(left, True)))
@@ -109,21 +108,21 @@ def test_what_was_cut_short_ends_as_if_it_had_not_been(study, looks):
     assert [row["fingerprint"] for row in rows_of(rows, "model")] == [whole[0]["fingerprint"]]
 
 
-def test_an_epoch_that_another_run_has_done_is_not_told(study):
-    """The checkpoint tells what came after it, and what it came to itself is not known any more."""
+def test_an_epoch_of_an_earlier_run_has_no_row(study):
+    """Its checkpoint is further on, so its cost is lost."""
     first = StudyRun(study, context())
     rows = []
     while "replies 2" not in done_units(rows):
         rows += first.poll(0.0) or first.poll(0.01)
     again = list(StudyRun(study, context()))
-    told = [(row["part"], row["epoch"]) for row in rows_of(again, "epoch")]
-    assert told == [("replies", 2), ("sentences", 1), ("sentences", 2)]
+    epochs = [(row["part"], row["epoch"]) for row in rows_of(again, "epoch")]
+    assert epochs == [("replies", 2), ("sentences", 1), ("sentences", 2)]
     (before,) = (row for row in rows_of(rows, "epoch") if (row["part"], row["epoch"]) == ("replies", 2))
     assert rows_of(again, "epoch")[0]["nll"] == before["nll"]
 
 
-def test_words_far_into_a_reply_were_seen_too(study, tmp_path):
-    """A model learns no more than the first words of a reply; the text holds them all."""
+def test_the_model_keeps_whole_replies(study, tmp_path):
+    """The training has only the first words of a reply; the texts of the model have all."""
     lines = [f"say {place}\t" + " ".join("abcdefgh"[(place + word) % 8] for word in range(30)) for place in range(5)]
     (tmp_path / "corpus.txt").write_text("\n".join(lines * 8))
     study = dataclasses.replace(study, form="pairs", recipe=Recipe(epochs=1, batch=8))
@@ -185,12 +184,9 @@ def test_a_study_survives_json_and_is_in_the_catalogue(study):
     assert again == study
     assert study_class("dialogue-model") is DialogueModelStudy
     assert all(isinstance(preset.units()[0], Unit) for preset in presets("dialogue-model").values())
-    hints = typing.get_type_hints(DialogueModelStudy)
-    assert hints["form"] == typing.Literal[FORMS]
-    assert hints["context"] == Context
 
 
-def test_from_a_terminal_no_language_model_is_loaded(study, tmp_path, capsys):
+def test_the_command_line_loads_no_language_model(study, tmp_path, capsys):
     settings = [f"--set={name}={json.dumps(value)}" for name, value in study.to_json().items() if name != "kind"]
     command = ["study", "dialogue-model", *settings, "--output", str(tmp_path / "rows.jsonl")]
     assert main(command) == 0

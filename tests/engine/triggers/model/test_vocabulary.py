@@ -1,6 +1,4 @@
-"""Text to words: the examples of the Penn Treebank, and that nothing is lost or cut twice. Words to numbers: against
-counting by hand, and whatever somebody may write.
-"""
+"""Text to words: the examples of the Penn Treebank, nothing lost or cut twice. Words to numbers: against counts."""
 
 from __future__ import annotations
 
@@ -57,14 +55,14 @@ def test_a_long_line_of_dotted_letters_takes_no_longer_than_others():
 
 
 @given(TEXTS)
-def test_what_is_cut_stays_as_it_is(text):
+def test_cut_text_stays_as_it_is(text):
     words = words_of_text(text)
     assert words_of_text(" ".join(words)) == words
     assert words_of_cut_text(" ".join(words)) == words
 
 
 @given(st.text(st.sampled_from(list("abcdent sd'n.!?,-<>/:12\t\n\"()é@&+")), max_size=60))
-def test_nothing_is_lost_but_blanks(text):
+def test_only_blanks_are_lost(text):
     assert "".join(words_of_text(text)) == "".join(text.split()).lower()
 
 
@@ -129,7 +127,7 @@ def test_other_lists_are_refused(words):
         WordVocabulary(words)
 
 
-def test_no_room_and_no_such_id_are_said():
+def test_no_room_and_unknown_ids_are_refused():
     with pytest.raises(QueryError, match="not 5"):
         WordVocabulary.of_sentences([("a",)], size=5)
     vocabulary = WordVocabulary((*SPECIAL_WORDS, "a"))

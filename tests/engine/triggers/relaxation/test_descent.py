@@ -1,4 +1,4 @@
-"""The descent over numbers: its objective by hand and by finite differences, its results by plain evaluation."""
+"""The descent on relaxed inputs: its objective by hand and by finite differences, its outcomes by plain evaluation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import torch
 from engine.errors import LimitError, QueryError
 from engine.triggers.model.vocabulary import END, END_OF_UTTERANCE, FORBIDDEN
 from engine.triggers.relaxation import descent
-from engine.triggers.relaxation.descent import DescentProgress, penalty, relax
+from engine.triggers.relaxation.descent import penalty, relax
+from engine.triggers.relaxation.rows import DescentProgress
 from engine.triggers.relaxation.settings import RelaxationSettings
 
 SETTINGS = RelaxationSettings(steps=100, rate=0.5, penalty=0.1)
@@ -42,17 +43,17 @@ def test_the_penalty_is_least_where_every_place_is_a_word():
 
 
 @pytest.mark.parametrize("space", ["embedding", "one-hot"])
-def test_a_descent_finds_inputs_and_says_what_is_so(dialogue_model, space):
+def test_outcomes_agree_with_plain_greedy_decoding(dialogue_model, space):
     model, targets = dialogue_model, targets_of(dialogue_model)
     assert len(targets) == 4
-    steps, found = finish(relax(model, targets, space, SETTINGS, seed=1))
-    assert sum(relaxed.hit for relaxed in found) >= 2
+    steps, outcomes = finish(relax(model, targets, space, SETTINGS, seed=1))
+    assert sum(relaxed.hit for relaxed in outcomes) >= 2
     reports = [step for step in steps if isinstance(step, DescentProgress)]
-    assert reports[-1].hits == sum(relaxed.first_hit is not None for relaxed in found)
-    for target, relaxed in zip(targets, found, strict=True):
+    assert reports[-1].hits == sum(relaxed.first_hit is not None for relaxed in outcomes)
+    for target, relaxed in zip(targets, outcomes, strict=True):
         assert relaxed.hit == (list(relaxed.reply) == target) == (relaxed.first_hit is not None)
         assert 0 <= (relaxed.first_hit or 0) <= relaxed.step <= SETTINGS.steps
-        # The words are words that may stand in an input, and what is said to them is said to them.
+        # The projection has words that may stand in an input, and its reply is decoded from them.
         assert len(relaxed.projected) == 6
         assert relaxed.projected[-1] == END_OF_UTTERANCE
         assert not set(relaxed.projected[:-1]) & set(FORBIDDEN)
@@ -71,14 +72,14 @@ def test_a_descent_finds_inputs_and_says_what_is_so(dialogue_model, space):
             assert [len(column) for column in (relaxed.largest, relaxed.second, relaxed.vector)] == [5, 5, 5]
             for largest, second, vector in zip(relaxed.largest, relaxed.second, relaxed.vector, strict=True):
                 assert 0.0 <= second <= largest <= 1.0
-                # What is missing to the word, and what others have: at least that of the second.
+                # The distance to the word is at least that of the two largest shares.
                 assert vector >= math.hypot(1.0 - largest, second) - 1e-5
             assert relaxed.penalty is not None
             assert relaxed.penalty >= -5.0
 
 
 @pytest.mark.parametrize("space", ["embedding", "one-hot"])
-def test_no_target_knows_of_the_others(dialogue_model, space):
+def test_targets_are_independent(dialogue_model, space):
     targets = targets_of(dialogue_model)
     settings = RelaxationSettings(steps=15, rate=0.5)
     _, together = finish(relax(dialogue_model, targets, space, settings, seed=3))
@@ -121,13 +122,13 @@ def test_a_step_goes_down_equation_9(dialogue_model, monkeypatch):
     assert float((slope * direction).sum()) == pytest.approx(difference, rel=2e-2, abs=2e-3)
 
 
-def test_a_larger_penalty_makes_inputs_more_like_words(dialogue_model):
+def test_a_larger_penalty_brings_inputs_nearer_to_words(dialogue_model):
     targets = targets_of(dialogue_model, 2)
     gaps = []
     for weight in (0.0, 1.0):
         settings = RelaxationSettings(steps=60, rate=0.5, penalty=weight)
-        _, found = finish(relax(dialogue_model, targets, "one-hot", settings))
-        gaps.append(sum(sum(relaxed.vector) for relaxed in found))
+        _, outcomes = finish(relax(dialogue_model, targets, "one-hot", settings))
+        gaps.append(sum(sum(relaxed.vector) for relaxed in outcomes))
     assert gaps[1] < gaps[0]
 
 
@@ -138,7 +139,7 @@ def test_an_input_without_an_end_is_free_everywhere(dialogue_model):
     assert relaxed.projected[-1] != END_OF_UTTERANCE
 
 
-def test_what_cannot_be_asked_is_a_sentence(dialogue_model, monkeypatch):
+def test_wrong_targets_and_spaces_are_refused(dialogue_model, monkeypatch):
     for targets, space in (([], "embedding"), ([[]], "embedding"), ([[7, END]], "words")):
         with pytest.raises(QueryError):
             next(relax(dialogue_model, targets, space))

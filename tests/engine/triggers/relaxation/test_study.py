@@ -1,4 +1,4 @@
-"""The relaxation as a study: every target once, stopped and gone on with, and its table and figures by hand."""
+"""The relaxation as a study: each target once, resumed runs, and its table and figures by hand."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ from engine.studies.catalogue import presets, study_class
 from engine.studies.rows import done_units, rows_of
 from engine.studies.study import Study, StudyContext, StudyRun
 from engine.triggers.model.model_list import model_folder
-from engine.triggers.relaxation.findings import (
-    projection_differences,
-    relaxation_hits,
-    relaxation_verdict,
-    share_histograms,
-)
 from engine.triggers.relaxation.study import RelaxationStudy
 
 
@@ -40,24 +34,24 @@ def context(stop=lambda: False):
     return StudyContext(typing.cast("typing.Any", None), stop=stop)
 
 
-def test_every_target_is_tried_once_in_each_space(study, dialogue_model):
+def test_each_target_has_one_row_in_each_space(study, dialogue_model):
     rows = list(StudyRun(study, context()))
     assert json.loads(json.dumps(rows)) == rows
     assert len(study.units()) == 2 * 3 * 2
     assert done_units(rows) == {unit.key for unit in study.units()}
     for space in ("embedding", "one-hot"):
         for name, most in (("normal", 5), ("mal", 5), ("random", 5)):
-            found = [row for row in rows_of(rows, "target") if (row["space"], row["list"]) == (space, name)]
-            assert 0 < len(found) <= most
-            assert len({tuple(row["target"]) for row in found}) == len(found)
-            assert all(row["model"] == dialogue_model.fingerprint for row in found)
-    # "word1 word2" and "well word1 word2": the templates' words are unknown to the toy, and told so once a space.
+            tried = [row for row in rows_of(rows, "target") if (row["space"], row["list"]) == (space, name)]
+            assert 0 < len(tried) <= most
+            assert len({tuple(row["target"]) for row in tried}) == len(tried)
+            assert all(row["model"] == dialogue_model.fingerprint for row in tried)
+    # "well word1 word2": the toy does not know the words of templates. Each space has a row for each such target.
     dropped = rows_of(rows, "dropped")
     assert {row["space"] for row in dropped} == {"embedding", "one-hot"}
     assert any("nobody" in row["unknown"] for row in dropped)
     sentences = study.verdict(rows)
     assert len(sentences) == 6 + 1
-    left = len({tuple(row["words"]) for row in dropped})  # each is told with both spaces, and counted once
+    left = len({tuple(row["words"]) for row in dropped})  # counted once for both spaces
     assert sentences[-1].startswith("Left out of the list 'mal'")
     assert sentences[-1].endswith(f": {left:,}.")
     for listed in rows_of(rows, "list"):
@@ -65,7 +59,7 @@ def test_every_target_is_tried_once_in_each_space(study, dialogue_model):
         assert listed["targets"] == sum(row["list"] == listed["list"] for row in tried)
 
 
-def test_what_was_cut_short_ends_as_if_it_had_not_been(study):
+def test_a_resumed_run_has_the_rows_of_an_uninterrupted_one(study):
     whole = list(StudyRun(study, context()))
     left = iter([False] * 25)
     rows = list(StudyRun(study, context(lambda: next(left, True))))
@@ -74,8 +68,12 @@ def test_what_was_cut_short_ends_as_if_it_had_not_been(study):
     assert rows_of(rows, "target") == rows_of(whole, "target")
 
 
+STUDY = RelaxationStudy()
+
+
 def row(space, name, hit, projected, **more):
     columns = {"vector": [0.1, 0.2], "embedding": [0.5, 1.5], "state": [1.0, 3.0], "largest": [], "second": []}
+    words = {key: ["word1"] for key in ("target", "reply", "projected", "projected_reply")}
     return {
         "unit": "u",
         "row": "target",
@@ -83,6 +81,12 @@ def row(space, name, hit, projected, **more):
         "list": name,
         "hit": hit,
         "projected_hit": projected,
+        "first_hit": 0 if hit else None,
+        "step": 0,
+        "cost": 1.0,
+        "penalty": None,
+        "model": "",
+        **words,
         **columns,
         **more,
     }
@@ -94,23 +98,29 @@ def test_the_table_and_the_figures_are_those_of_the_rows():
         row("one-hot", "normal", False, False, largest=[0.74, 0.76], second=[0.5, 0.0], state=[2.0, 5.0]),
         row("embedding", "mal", True, True),
     ]
-    first, second = relaxation_hits(rows)
-    assert (first.space, first.list, first.targets, first.hits, first.projected_hits) == ("one-hot", "normal", 2, 1, 0)
+    findings = STUDY.findings(rows)
+    first, second = findings.groups
+    assert (first.space, first.list, len(first.targets), first.hits, first.projected_hits) == (
+        "one-hot",
+        "normal",
+        2,
+        1,
+        0,
+    )
     assert first.share == proportion(1, 2)
     assert first.projected_share == proportion(0, 2)
     assert (second.hits, second.projected_hits) == (1, 1)
-    (histogram,) = share_histograms(rows, 4)
-    assert histogram.edges == (0.0, 0.25, 0.5, 0.75, 1.0)
-    assert histogram.largest == (0, 0, 1, 3)
-    assert histogram.second == (2, 1, 1, 0)
-    assert histogram.places == 4
-    difference, _ = projection_differences(rows)
-    assert difference.state == (1.5, 4.0)
-    assert difference.embedding == (0.5, 1.5)
-    assert "1 of 2" in relaxation_verdict(rows)[0]
-    assert relaxation_verdict([]) == ()
+    assert first.histogram("largest", 4) == (0, 0, 1, 3)
+    assert first.histogram("second", 4) == (2, 1, 1, 0)
+    assert first.mean_distances("state") == (1.5, 4.0)
+    assert first.mean_distances("embedding") == (0.5, 1.5)
+    assert findings.verdict[0] == (
+        "Inputs of mixtures of words: 1 of 2 targets of the list 'normal' reached (50.0 %, 9.5 to 90.5); with the"
+        " nearest words instead, 0 (0.0 %, 0.0 to 65.8)."
+    )
+    assert STUDY.verdict([]) == ()
     empty = {"unit": "u", "row": "list", "space": "one-hot", "list": "random", "targets": 0}
-    assert relaxation_verdict([empty]) == ("The list 'random' has no target for this model, so it says nothing.",)
+    assert STUDY.verdict([empty]) == ("The list 'random' has no target for this model, so it says nothing.",)
 
 
 @pytest.mark.parametrize(
