@@ -9,10 +9,13 @@ import sys
 import pytest
 
 from engine.errors import ModelError
+from engine.triggers.hits import Thresholds
 from engine.triggers.model.model_list import MODEL, listed_model, model_folder, model_names
 from engine.triggers.relaxation.rows import RelaxedTarget
 from engine.triggers.relaxation.study import RelaxationStudy
+from engine.triggers.score_row import StoredScore
 from engine.triggers.search.ablation_study import AblationStudy
+from engine.triggers.search.rows import SearchRow, TriggerRow
 from engine.triggers.search.trigger_study import TriggerStudy
 
 
@@ -48,13 +51,32 @@ RELAXED = RelaxedTarget(
     **dict.fromkeys(("target", "reply", "projected", "projected_reply"), ("word1",)),
     model="",
 )
+TARGET = {"list": "normal", "place": 1, "target": ("word1",)}
+SEARCHED = TARGET | {"objectives": (1.0,), "sweeps": (1,), "candidates": 9, "model": "toy", "seconds": 1.0}
+SEARCH = SearchRow(
+    **SEARCHED, hit_type="o-greedy", shortlist=9, is_hit=(False,), tried=(9,), curve=(1.0,), fingerprint="{}"
+)
+SCORE = StoredScore(
+    text="word2",
+    **dict.fromkeys(("input_tokens", "target_tokens"), ("word",)),
+    **dict.fromkeys(("input_log_probs", "token_log_probs", "leads"), (-1.0,)),
+    reply="",
+    is_said=False,
+    margins={},
+    searched="o-greedy",
+    thresholds=Thresholds(-1.0, -1.0),
+    fingerprint="{}",
+)
+TRIGGER = TriggerRow(
+    **SEARCHED, score=SCORE, objective=1.0, restart=0, inputs=(), restarts_that_hit={}, full=0, gradients=0
+)
 
 
 @pytest.mark.parametrize(
     ("study", "row"),
     [
-        (TriggerStudy(model="toy"), {"row": "trigger", "model": "toy", "fingerprint": "{}"}),
-        (AblationStudy(model="toy"), {"row": "search", "model": "toy", "fingerprint": "{}"}),
+        (TriggerStudy(model="toy"), TRIGGER.to_json()),
+        (AblationStudy(model="toy"), SEARCH.to_json()),
         (RelaxationStudy(name="toy"), RELAXED.to_json() | {"model": "{}"}),
     ],
 )
