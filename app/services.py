@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import streamlit as st
 
 from app.live_preview import LivePreview
-from app.runs.questions import Questions
 from app.shared import shared
 from app.study_check import StudyCheck
 from engine import settings
@@ -46,11 +45,6 @@ class Services:
     drawers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "dot"))
     study_checks: StudyChecks = field(default_factory=lambda: StudyChecks(CHECK_PROCESSES))
     checkers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(CHECK_PROCESSES, "check"))
-
-    @cached_property
-    def questions(self) -> Questions:
-        """The questions of the runs in the store, in a line each."""
-        return Questions(self.store)
 
     @property
     def screens(self) -> ScreenStore:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from app import links
-from app.components.messages import show_error, show_warning
+from app.messages import show_error, show_warning
 from app.services import Services
 from engine.errors import RelensError
 from engine.runs.records import RunRecord

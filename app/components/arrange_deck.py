@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app.charts import CONFIG
-from app.components.messages import act, show_error
+from app.messages import act, show_error
 from app.present.deck_file import deck_html, deck_name
 from app.present.figures import svg_address
 from app.present.finding import MOST_CAVEATS, MOST_SENTENCES

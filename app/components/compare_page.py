@@ -15,15 +15,16 @@ from app.compare.tables import settings_table
 from app.compare.words import circumstance_sentences, letter
 from app.components.compare_searches import compare_searches
 from app.components.compare_studies import compare_studies
-from app.components.messages import show_error, show_warning
 from app.components.run_details import facts_html
 from app.components.run_links import open_link, page_named
 from app.components.status import status_line
 from app.components.ticker import ticker
 from app.links import CHOSEN
+from app.messages import show_error, show_warning
 from app.run_rows import READ_ON
 from app.runs.described import title, variety_name
 from app.runs.listed import ids_of
+from app.runs.questions import titles as question_titles
 from app.services import Services
 from app.study_views import study_views
 from app.text import as_markdown
@@ -79,7 +80,7 @@ def _chosen(services: Services) -> list[RunRecord]:
         show_warning(f"Not in the store: {', '.join(missing)}.")
     here = {run_id: run for run_id, run in runs_by_id.items() if run is not None}
     listed = services.store.listed(limit=_OFFERED)
-    titles = dict(zip([run.id for run in listed], services.questions.titles(listed, _LONGEST_TITLE), strict=True))
+    titles = dict(zip([run.id for run in listed], question_titles(services.store, listed, _LONGEST_TITLE), strict=True))
     titles |= {run.id: title(run, _LONGEST_TITLE) for run in here.values()}
     offered: dict[str, RunRecord | ListedRun] = here | {run.id: run for run in listed}
     # Under a key of the address, so that another link fills the field with its own runs.

@@ -12,9 +12,9 @@ from app import charts
 from app.compare.paired import COLUMN_HELP, paired_sentences, paired_table
 from app.compare.words import letter
 from app.components.compared_rows import compared_rows
-from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.components.study_findings import remembered_findings
+from app.messages import show_error
 from app.present.pinned import study_finding
 from app.run_rows import RunRows
 from app.runs.imported import made_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.components.messages import show_error
 from app.components.ticker import ticker
+from app.messages import show_error
 from app.text import as_html
 from engine.errors import RelensError
 

@@ -14,14 +14,15 @@ import streamlit as st
 
 from app.components.gallery_cards import gallery_cards
 from app.components.import_run import import_run
-from app.components.messages import show_error
 from app.components.run_details import bin_of_run, run_details, runs_chosen, undo_banner
 from app.components.status import status_line
 from app.components.ticker import ticker
 from app.gallery import load_gallery
 from app.links import CHOSEN
+from app.messages import show_error
 from app.runs.described import STATUSES, variety_names
 from app.runs.listed import COLUMN_HELP, Filters, ids_of, pages, runs_table
+from app.runs.questions import titles as question_titles
 from app.services import Services
 from app.text import as_markdown
 from engine import settings
@@ -174,7 +175,7 @@ def _page(services: Services, filters: Filters, total: int) -> tuple[list[Listed
     if st.query_params.get(CHOSEN, "") != st.session_state.get(_ADDRESS):
         _begin_anew()  # somebody came by another link
     chosen = ids_of(st.query_params.get(CHOSEN, ""), MOST_CHOSEN)
-    table = runs_table(runs, services.questions.titles(runs))
+    table = runs_table(runs, question_titles(services.store, runs))
     # Ticks are places in the list: a new list begins with the runs in the address.
     key = hashlib.sha256(repr([run.id for run in runs]).encode()).hexdigest()[:12]
     with where:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.components.messages import show_error
+from app.messages import show_error
 from app.services import Services
 from engine.errors import RelensError
 from engine.runs.intake import take_in_run

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from app import charts, narrative, search_charts
-from app.components.messages import show_warning
 from app.edits_text import edits_text, marked_html
+from app.messages import show_warning
 from app.tables import shown_value
 from app.text import as_html, visible
 from engine.counted import counted

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app.components.messages import show_error
+from app.messages import show_error
 from app.present.deck_file import deck_name
 from app.present.finding import Finding
 from app.present.previews import preview_of

@@ -10,11 +10,11 @@ import streamlit as st
 
 from app.components.arrange_deck import arrange, files
 from app.components.gallery_cards import gallery_cards
-from app.components.messages import show_error
 from app.components.pin_button import DECK, DECK_PARAMETER, SCREEN_PARAMETER
 from app.components.show_deck import show_deck
 from app.components.ticker import ticker
 from app.gallery import load_gallery
+from app.messages import show_error
 from app.places import places
 from app.present.deck_file import deck_name
 from app.run_rows import READ_ON

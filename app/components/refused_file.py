@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.components.messages import show_error
+from app.messages import show_error
 from engine.errors import RelensError
 
 _REFUSED = "refused_files"

@@ -8,8 +8,8 @@ import streamlit as st
 
 from app import links, snippets
 from app.components.fill import query_link
-from app.components.messages import show_error
 from app.form import Form
+from app.messages import show_error
 from app.services import Services
 from app.session import session_name
 from engine.errors import QueryError, RelensError

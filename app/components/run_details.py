@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from app import links, study_narrative
-from app.components.messages import act
 from app.components.refused_file import file_or_refusal, show_refusal
 from app.components.run_links import change_link, open_link, page_named
 from app.components.run_words import run_words
+from app.messages import act
 from app.run_rows import stored_rows
 from app.runs.described import STATUSES, question, spent_text, title, variety_name
 from app.services import Services

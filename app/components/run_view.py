@@ -13,11 +13,11 @@ import streamlit as st
 from app import narrative
 from app.components.conclusions import conclusions
 from app.components.match_detail import inspection, match_detail
-from app.components.messages import show_error, show_warning
 from app.components.results import results
 from app.components.run_buttons import begin_run
 from app.components.run_panel import device_line, mass, run_status
 from app.components.ticker import ticker
+from app.messages import show_error, show_warning
 from app.run_rows import READ_ON, RunRows, read_rows
 from app.services import Services
 from app.session import session_name

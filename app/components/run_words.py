@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.components.messages import show_error
+from app.messages import show_error
 from app.runs.described import question
 from app.services import Services
 from engine.errors import RelensError

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.components.messages import show_error
+from app.messages import show_error
 from app.present.deck_file import Theme, deck_name, shown_deck, shown_figure
 from app.services import Services
 from engine.errors import RelensError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app.charts import BLUE, GREEN, ORANGE, RED
-from app.components.messages import show_error
 from app.components.run_panel import device_line
 from app.components.ticker import ticker
+from app.messages import show_error
 from app.services import Services
 from app.text import as_html
 from engine.errors import StoreError

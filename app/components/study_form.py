@@ -9,9 +9,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.components.messages import show_error, show_no_model
 from app.components.query_form import MODEL_HELP
 from app.components.ticker import ticker
+from app.messages import show_error, show_no_model
 from app.services import Services, study_check
 from app.studies.view import StudyView
 from engine.errors import QueryError, RelensError

@@ -9,10 +9,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components.addressed_run import addressed_study
-from app.components.messages import show_error
 from app.components.status import status_line
 from app.components.study_form import study_form
 from app.components.study_run import begin_study, study_run
+from app.messages import show_error
 from app.services import Services
 from app.session import session_name
 from app.studies.view import StudyView

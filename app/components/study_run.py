@@ -12,7 +12,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from app import links, narrative, study_narrative
-from app.components.messages import show_error, show_warning
 from app.components.run_panel import HUES, device_line
 from app.components.study_findings import (
     downloads,
@@ -22,6 +21,7 @@ from app.components.study_findings import (
     show_tables,
 )
 from app.components.ticker import ticker
+from app.messages import show_error, show_warning
 from app.run_rows import READ_ON, RunRows, read_rows
 from app.runs.imported import made_of
 from app.services import Services

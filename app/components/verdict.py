@@ -7,9 +7,9 @@ import re
 import streamlit as st
 
 from app.answers import Answer
-from app.components.messages import show_error
 from app.form import Form
 from app.live_preview import Drawn
+from app.messages import show_error
 from app.text import as_html, as_markdown, caret_excerpt, shortened, visible
 from engine.errors import RegexError, RelensError
 from engine.runs.preview import Preview

@@ -8,13 +8,13 @@ import streamlit as st
 
 from app import links, narrative
 from app.components.automaton_view import automaton_view
-from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.components.study_run import begin_study
 from app.components.ticker import ticker
 from app.drawing import Marks
 from app.learn.decoder_marks import decoder_marks, decoder_sentences
-from app.learn.parameters import TOP_K
+from app.lesson_parameters import TOP_K
+from app.messages import show_error
 from app.picture import Picture, legend_of, picture_of
 from app.present.finding import Finding
 from app.present.pinned import page_finding

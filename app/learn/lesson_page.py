@@ -13,7 +13,6 @@ import streamlit as st
 from app import links
 from app.charts import CONFIG
 from app.components.automaton_view import automaton_view
-from app.components.messages import show_no_model
 from app.components.pin_button import pin_button
 from app.components.status import status_line
 from app.components.ticker import ticker
@@ -22,9 +21,10 @@ from app.form import one_line
 from app.glossary import term
 from app.learn.decoder_step import decoder_step
 from app.learn.lesson_marks import growth_chart, growth_sentence, marks_of, sizes_table, sizes_text
-from app.learn.parameters import EDITS, LESSON_MODEL, STEP, TEXT
-from app.learn.parameters import LESSON as PATTERN
 from app.learn.sources import get_lessons
+from app.lesson_parameters import EDITS, LESSON_MODEL, STEP, TEXT
+from app.lesson_parameters import LESSON as PATTERN
+from app.messages import show_no_model
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
 from app.services import Services

@@ -13,12 +13,12 @@ import time
 import streamlit as st
 
 from app.components.automaton_view import automaton_view
-from app.components.messages import show_error
 from app.components.pin_button import pin_button
 from app.components.ticker import ticker
 from app.glossary import term
 from app.learn.replay_figures import automaton_marks, frontier_table, search_tree, shown_table
 from app.learn.replay_sentences import headline, mass_text, sentences
+from app.messages import show_error
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding
 from app.run_rows import READ_ON, RunRows, read_rows

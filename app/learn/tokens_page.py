@@ -10,17 +10,17 @@ import streamlit as st
 
 from app.answers import Answer
 from app.components.automaton_view import automaton_view
-from app.components.messages import show_error, show_no_model
 from app.components.pin_button import pin_button
 from app.components.status import status_line
 from app.components.ticker import ticker
 from app.glossary import term
-from app.learn.parameters import TOKENS_MODEL as MODEL
-from app.learn.parameters import TOKENS_PREFIX as PREFIX
-from app.learn.parameters import TOKENS_TEXT as TEXT
 from app.learn.sources import DrawnText, get_texts
 from app.learn.tokens_drawing import count_sentence, pieces_html
 from app.learn.tokens_runs import PROBABILITIES, SAMPLES, model_question
+from app.lesson_parameters import TOKENS_MODEL as MODEL
+from app.lesson_parameters import TOKENS_PREFIX as PREFIX
+from app.lesson_parameters import TOKENS_TEXT as TEXT
+from app.messages import show_error, show_no_model
 from app.present.pinned import page_finding
 from app.services import Services
 from app.setting_fields import SettingFields

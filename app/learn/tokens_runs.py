@@ -15,15 +15,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app import lesson_parameters as parameters
 from app import links, narrative
 from app.charts import CONFIG, Chart
 from app.components.addressed_run import addressed_study
-from app.components.messages import show_error, show_warning
 from app.components.pin_button import pin_button
 from app.components.ticker import ticker
 from app.glossary import term
-from app.learn import parameters
 from app.learn.tokens_figures import encoding_bars, encodings_table, examples_table, samples_figure
+from app.messages import show_error, show_warning
 from app.narrative import duration_text
 from app.present.finding import Finding
 from app.present.pinned import page_finding

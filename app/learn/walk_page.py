@@ -13,7 +13,6 @@ import streamlit as st
 
 from app import charts
 from app.components.automaton_view import automaton_view
-from app.components.messages import show_error, show_no_model
 from app.components.pin_button import pin_button
 from app.components.ticker import ticker
 from app.drawing import ArcName, Marks, arc_name
@@ -26,6 +25,7 @@ from app.learn.walk_figures import (
     findings,
     positions_chart,
 )
+from app.messages import show_error, show_no_model
 from app.narrative import probability_text
 from app.picture import legend_of, picture_of
 from app.present.pinned import page_finding

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app import lesson_parameters as parameters
 from app import links
-from app.learn import parameters
 from app.study_views import study_views
 from engine.errors import QueryError
 from engine.query import Decoding

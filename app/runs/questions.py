@@ -1,7 +1,7 @@
 """The questions of runs, each in a line, read once for all sessions.
 
-    questions.titles(runs)      "Mine", "The| (cat|dog)", ...     a name, or the question of an unnamed run
-    questions.titles(runs)      the same; no specification is read a second time
+    titles(store, runs)      "Mine", "The| (cat|dog)", ...     a name, or the question of an unnamed run
+    titles(store, runs)      the same; no specification is read a second time
 
 Every session draws its list of runs anew every few seconds. A run's specification may have a megabyte, and never
 changes.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from app.runs.described import LONGEST_LINE, named, question_of, variety_name
 from app.text import shortened
@@ -22,25 +23,21 @@ from engine.runs.store import Store
 _REMEMBERED = 5_000
 
 
-class Questions:
-    """The questions of the runs of a store; safe for threads."""
+class _Lines:
+    """The questions of the runs of one store; safe for threads."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self) -> None:
         self._mutex = threading.Lock()
         self._lines: OrderedDict[str, str] = OrderedDict()
 
-    def titles(self, runs: Sequence[ListedRun], longest: int = LONGEST_LINE) -> list[str]:
-        """A line of at most `longest` characters for each, in their order. Raises `StoreError`."""
-        return [named(run, longest) or shortened(self._question(run), longest) for run in runs]
-
-    def _question(self, run: ListedRun) -> str:
+    def question(self, store: Store, run: ListedRun) -> str:
+        """The question of a run, read from the store at first."""
         with self._mutex:
             if run.id in self._lines:
                 self._lines.move_to_end(run.id)
                 return self._lines[run.id]
-        specification = self._store.specification(run.id)
-        if specification is None:  # removed meanwhile; the next list does not have it
+        specification = store.specification(run.id)
+        if specification is None:  # it was removed meanwhile, and is not in the next list
             return variety_name(run)
         line = question_of(run, specification)
         with self._mutex:
@@ -48,3 +45,14 @@ class Questions:
             if len(self._lines) > _REMEMBERED:
                 self._lines.popitem(last=False)
         return line
+
+
+def titles(store: Store, runs: Sequence[ListedRun], longest: int = LONGEST_LINE) -> list[str]:
+    """A line of at most `longest` characters for each, in their order. Raises `StoreError`."""
+    with _making:
+        lines = _of_store.setdefault(store, _Lines())
+    return [named(run, longest) or shortened(lines.question(store, run), longest) for run in runs]
+
+
+_of_store: WeakKeyDictionary[Store, _Lines] = WeakKeyDictionary()
+_making = threading.Lock()

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from app import narrative
-from app.components.messages import show_error
 from app.masks import shown
+from app.messages import show_error
 from app.run_rows import read_all_rows
 from app.services import study_check
 from app.session import session_name

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.messages import show_error
+from app.messages import show_error
 from app.studies.kept_text import keep_text
 from engine import settings
 from engine.errors import QueryError

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from weakref import WeakKeyDictionary
 
 import pytest
 
+from app.runs import questions
 from app.runs.listed import runs_table
-from app.runs.questions import Questions
+from app.runs.questions import titles
 from engine.query import Query
 from engine.runs.database import runs_table as runs_of_database
 from engine.runs.database import to_text
@@ -29,17 +31,16 @@ def old_run(store, pattern):
     return run_id
 
 
-def table(store, questions):
+def table(store):
     runs = store.listed(limit=25)
-    return runs_table(runs, questions.titles(runs))
+    return runs_table(runs, titles(store, runs))
 
 
 def test_a_list_of_long_patterns_is_drawn_at_once(store):
     for _ in range(25):
         old_run(store, "(a|b)\n" * 165_000)
-    questions = Questions(store)
     begun = time.thread_time()
-    shown = table(store, questions)
+    shown = table(store)
     assert time.thread_time() - begun < 0.3
     assert list(shown["Run"]) == [("(a|b)↵" * 15)[:89] + "…"] * 25
 
@@ -47,36 +48,36 @@ def test_a_list_of_long_patterns_is_drawn_at_once(store):
 def test_a_question_is_read_once_and_a_name_at_every_drawing(store, monkeypatch):
     run = store.submit(SearchSpecification("m", Query("cats")))
     store.submit(StudySpecification("m", BiasStudy(draws=12)))
-    questions = Questions(store)
-    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "cats"]
+    assert list(table(store)["Run"]) == ["Bias (draws 12)", "cats"]
     monkeypatch.setattr(store, "specification", lambda run_id: pytest.fail("It is known already."))
-    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "cats"]
+    assert list(table(store)["Run"]) == ["Bias (draws 12)", "cats"]
     store.rename(run, "Mine")
-    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "Mine"]
+    assert list(table(store)["Run"]) == ["Bias (draws 12)", "Mine"]
     store.rename(run, "")
-    assert list(table(store, questions)["Run"]) == ["Bias (draws 12)", "cats"]
+    assert list(table(store)["Run"]) == ["Bias (draws 12)", "cats"]
 
 
 def test_a_line_has_at_most_its_length(store):
     old_run(store, "x" * 500)
     store.rename(store.submit(SearchSpecification("m", Query("a"))), "y" * 100)
     runs = store.listed()
-    assert Questions(store).titles(runs, 10) == ["y" * 9 + "…", "x" * 9 + "…"]
+    assert titles(store, runs, 10) == ["y" * 9 + "…", "x" * 9 + "…"]
 
 
-def test_a_deleted_run_has_its_question_and_a_removed_one_its_kind(store):
+def test_a_deleted_run_has_its_question_and_a_removed_one_its_kind(store, monkeypatch):
     run = store.submit(SearchSpecification("m", Query("cats")))
     store.delete(run)
     (deleted,) = store.listed(deleted=True)
-    assert Questions(store).titles([deleted]) == ["cats"]
+    assert titles(store, [deleted]) == ["cats"]
     store.purge(0.0)
-    assert Questions(store).titles([deleted]) == ["Best first"]
+    assert titles(store, [deleted]) == ["cats"]
+    monkeypatch.setattr(questions, "_of_store", WeakKeyDictionary())
+    assert titles(store, [deleted]) == ["Best first"]
 
 
 def test_the_oldest_lines_are_forgotten(store, monkeypatch):
     monkeypatch.setattr("app.runs.questions._REMEMBERED", 2)
     for pattern in ("a", "b", "c"):
         store.submit(SearchSpecification("m", Query(pattern)))
-    questions = Questions(store)
-    assert questions.titles(store.listed()) == ["c", "b", "a"]
-    assert len(questions._lines) == 2
+    assert titles(store, store.listed()) == ["c", "b", "a"]
+    assert len(questions._of_store[store]._lines) == 2
