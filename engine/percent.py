@@ -4,6 +4,7 @@ percent(0.3104)        "31 %"
 percent(0.3104, 1)     "31.0 %"
 p_value_text(-1.5)     "0.032"
 p_value_text(-66.2)    "10^-66"
+p_text(0.0321)         "0.032"
 """
 
 from __future__ import annotations
@@ -21,3 +22,8 @@ def p_value_text(log10_p: float) -> str:
     if log10_p > -4.0:
         return f"{10**log10_p:.2g}"
     return f"10^{log10_p:.0f}" if math.isfinite(log10_p) else "0"
+
+
+def p_text(p_value: float) -> str:
+    """A p-value that is a float."""
+    return p_value_text(math.log10(p_value) if p_value > 0.0 else -math.inf)

@@ -9,6 +9,7 @@ import pandas as pd
 from app.compare.words import letter
 from app.studies.trigger_words import hit_label
 from engine.counted import counted
+from engine.percent import p_text
 from engine.runs.paired_tests import PairedDifference
 from engine.studies.cloze import LABELS
 from engine.studies.toxicity import VARIANTS
@@ -23,11 +24,11 @@ COLUMN_HELP = {
 
 
 def paired_table(differences: Sequence[PairedDifference], kind: str) -> pd.DataFrame:
-    """A line for each two runs and way of asking."""
+    """A line for each two runs and variant."""
     return pd.DataFrame(
         [
             {
-                "Way of asking": way_label(kind, one.way),
+                "Variant": way_label(kind, one.way),
                 "Runs": f"{letter(one.first)} and {letter(one.second)}",
                 "Shared": one.test.pairs,
                 "The first": one.first_yes,
@@ -45,12 +46,12 @@ def paired_sentences(differences: Sequence[PairedDifference], kind: str) -> list
     """The differences that chance does not explain, or one sentence for none."""
     certain = [one for one in differences if one.is_significant]
     if not certain:
-        return ["In no way of asking do two runs differ by more than chance explains."]
+        return ["In no variant do two runs differ by more than chance explains."]
     return [_sentence(one, kind) for one in certain]
 
 
 def way_label(kind: str, way: str) -> str:
-    """A way of asking in plain words."""
+    """The label of a variant, or of a hit type."""
     if kind == "cloze":
         return LABELS.get(way, way)
     if kind == "toxicity":
@@ -64,5 +65,5 @@ def _sentence(one: PairedDifference, kind: str) -> str:
     return (
         f"{way[:1].upper()}{way[1:]}: of {counted(test.pairs, 'question')} that both decided, {first} has"
         f" {one.first_yes:,} and {second} {one.second_yes:,}; {test.first_only:,} {first} alone, {test.second_only:,}"
-        f" {second} alone (p = {one.corrected_p_value:.2g}, corrected): more than chance."
+        f" {second} alone (p = {p_text(one.corrected_p_value)}, corrected): more than chance."
     )

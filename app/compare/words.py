@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from app.narrative import probability_text
 from engine.counted import counted
+from engine.percent import p_value_text
 from engine.runs.agreement import Overlap
 from engine.runs.comparison import Circumstances
 from engine.runs.records import RunRecord
@@ -95,7 +96,7 @@ def share_sentences(difference: Difference, runs: Sequence[SharesOfRun], *, same
             corrected = f", corrected for {tested} tests" if tested > 1 else ""
             degrees = counted(difference.test.degrees_of_freedom, "degree")
             sentences.append(
-                f"{pair} {verdict}: p {power_text(difference.log10_p_holm)}{corrected} (chi-squared "
+                f"{pair} {verdict}: p = {p_value_text(difference.log10_p_holm)}{corrected} (chi-squared "
                 f"{difference.test.statistic:,.1f}, {degrees} of freedom)."
             )
         if same_seed:
@@ -126,10 +127,3 @@ def share_sentences(difference: Difference, runs: Sequence[SharesOfRun], *, same
             f"That is a {size} difference (Cramér's V {strength.value:.2f}{interval}; 0 none, 1 complete)."
         )
     return sentences
-
-
-def power_text(log10_p: float) -> str:
-    """A p-value given as its logarithm: "= 0.031", "= 10^-12"."""
-    if log10_p == -math.inf:
-        return "= 0"
-    return f"= {10**log10_p:.2g}" if log10_p > -4.0 else f"= 10^{log10_p:.0f}"

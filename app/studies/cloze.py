@@ -9,11 +9,12 @@ import pandas as pd
 
 from app.narrative import interval_text, log_probability_text, probability_text
 from app.setting_fields import all_fields
-from app.studies.cloze_figures import accuracy_figure, answers_figure, comparison_figure, p_text, ranks_figure
+from app.studies.cloze_figures import accuracy_figure, answers_figure, comparison_figure, ranks_figure
 from app.studies.cloze_settings import cloze_settings, work_sentence
 from app.studies.view import Figure, StudyView, Table
 from app.text import visible
 from engine.counted import counted
+from engine.percent import p_text
 from engine.runs.study_checks import Checked
 from engine.studies.cloze import LABELS, ClozeStudy, PassageAnswers, Variant
 from engine.studies.cloze_findings import ClozeFindings, Comparison, VariantResult

@@ -32,6 +32,7 @@ from app.narrative import estimate_text, probability_text
 from app.studies.view import Figure
 from app.text import shortened, visible
 from engine.counted import counted
+from engine.percent import p_text
 from engine.studies.cloze import LABELS, PassageAnswers
 from engine.studies.cloze_findings import Comparison, VariantResult, WordShare
 
@@ -171,11 +172,6 @@ def ranks_figure(results: Sequence[VariantResult]) -> Figure:
 def rank_counts(result: VariantResult) -> Counter[str]:
     """The number of passages by the rank of the truth."""
     return Counter(map(_rank, result.scored))
-
-
-def p_text(p_value: float) -> str:
-    """A p-value with two figures, "< 0.0001" for all smaller ones."""
-    return "< 0.0001" if p_value < 0.0001 else f"{p_value:.2g}"
 
 
 def _rank(row: PassageAnswers) -> str:

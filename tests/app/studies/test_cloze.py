@@ -11,9 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from app.studies import cloze_settings
 from app.studies.cloze import VIEW
-from app.studies.cloze_figures import FIRST, NOT_LISTED, UNDECIDED, p_text, rank_counts
+from app.studies.cloze_figures import FIRST, NOT_LISTED, UNDECIDED, rank_counts
 from engine.errors import LimitError, QueryError
 from engine.paired import proportion
+from engine.percent import p_text
 from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
 from engine.studies.passages import own_passages
 from engine.studies.study import StudyContext, StudyRun
