@@ -7,8 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engine.studies.rows import Row
+from engine.studies.rows import Rows, StudyRow
 from engine.studies.study import Study, StudyContext, Unit
+
+
+@dataclass(frozen=True)
+class Count(StudyRow):
+    row_name: ClassVar[str] = "count"
+    count: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    counts: tuple[Count, ...]
+    verdict: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -24,9 +36,12 @@ class CountingStudy(Study):
         for place, count in enumerate(self.counts):
             yield Unit(f"{place}", f"to {count}")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         for number in range(self.counts[int(unit.key)]):
             time.sleep(self.pause)
-            yield {"row": "count", "count": number}
+            yield Count(number)
             if context.stop():
                 return
+
+    def findings(self, rows: Rows) -> Counts:
+        return Counts(tuple(Count.all_in(rows)))

@@ -328,7 +328,7 @@ def test_values_are_counted_before_there_are_any(items, monkeypatch, value, coun
     """So many are allowed and no more, however few bytes they are, and a line with too many is never made into any."""
     study = StudySpecification("m", CountingStudy()).to_json()
     head = json.dumps(items[0] | {"specification": study, "progress": {}, "rows": 1}).encode() + b"\n"
-    row = b'{"unit":"0","row":"count","x":[' + b",".join([value.encode()] * 1000) + b"]}\n"
+    row = b'{"unit":"0","row":"other","x":[' + b",".join([value.encode()] * 1000) + b"]}\n"
     end = b'{"end":true,"sha256":"%s"}\n' % hashlib.sha256(head + row).hexdigest().encode()
     data = gzip.compress(head + row + end, mtime=0)
     around = sum(map((head + end).count, (b",", b":", b"[", b"{"))) + len("{:,:,:[")

@@ -10,8 +10,14 @@ from typing import Any, ClassVar
 import pytest
 
 from engine.errors import LimitError, ModelError
-from engine.studies.rows import Row, current_rows, done_units, rows_of
+from engine.studies.rows import StudyRow, current_rows, done_units, rows_of
 from engine.studies.study import MOST_UNITS, Study, StudyContext, StudyRun, Unit
+
+
+@dataclass(frozen=True)
+class Number(StudyRow):
+    row_name: ClassVar[str] = "number"
+    number: int
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,11 @@ class Counting(Study):
         for place, count in enumerate(self.counts):
             yield Unit(f"{place}", f"to {count}")
 
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         self.log.append(unit.key)
         for number in range(self.counts[int(unit.key)]):
             yield None
-            yield {"row": "number", "number": number}
+            yield Number(number)
             if context.stop():
                 return
 
@@ -96,7 +102,7 @@ def test_a_poll_gives_its_time_back():
 
 @dataclass(frozen=True)
 class Failing(Counting):
-    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[Row | None]:
+    def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         yield from super().carry_out(unit, context)
         if unit.key == "1":
             raise ModelError("The second model is missing.")
