@@ -1,9 +1,9 @@
-"""The studies there are, by the kind that their specification names; each is imported when it is asked for."""
+"""All studies by their kind; the module of each is imported when it is needed."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from engine.errors import QueryError
 from engine.studies.rows import Rows
@@ -57,14 +57,12 @@ def study_class(kind: Any) -> type[Study]:
     """The study of that kind. Raises `QueryError` for one that there is not."""
     if kind not in _HOME:
         raise QueryError(f"A study is one of {', '.join(map(repr, STUDIES))}, not {kind!r}.")
-    found: type[Study] = _imported(_HOME[kind])
-    return found
+    return cast("type[Study]", _imported(_HOME[kind]))
 
 
 def findings(study: Study, rows: Rows) -> Findings:
-    """What the rows of a study say. Raises `QueryError` for rows that are not such as the study has."""
-    made: Findings = _imported(_FINDINGS[study.kind])(rows, study)
-    return made
+    """The findings of a study's rows. Raises `QueryError` for rows that the study does not write."""
+    return cast("Findings", _imported(_FINDINGS[study.kind])(rows, study))
 
 
 def presets(kind: str) -> dict[str, Study]:

@@ -1,16 +1,16 @@
-"""What all studies have in common: a typed specification, independent units of work, and rows that say everything.
+"""What all studies have in common: typed settings, independent units of work, and rows that hold all results.
 
-A study of bias asks eight variants of one query; a cloze test asks hundreds of passages. Each variant, each chunk of
-passages, is a unit that needs nothing of the others:
+A study of bias has eight variants of one query; a cloze test has hundreds of passages. Each variant, and each chunk of
+passages, is a unit that needs no other one:
 
     BiasStudy(...)  ->  units   "canonical, prefix"   "all, prefix"   ...
                         rows    {"unit": "canonical, prefix", "row": "begin"}
                                 {"unit": "canonical, prefix", "row": "match", "subject": "man", ...}
                                 {"unit": "canonical, prefix", "row": "done"}
 
-So a run that was cut short goes on with the units that are not done, units can be spread over machines, and figures,
-verdict and report are functions of the rows alone: whoever has the rows has the study. Rows are only ever added; what
-a unit that was cut short had told counts no more once it begins again.
+So a run that was cut short is resumed with the units that are not done, units can be spread over machines, and
+findings, figures and report are functions of the rows alone. Rows are only added: when a unit that was cut short begins
+again, its earlier rows no longer count (`rows.current_rows`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_UNITS = 20_000
 
 @dataclass(frozen=True)
 class Unit(Record):
-    """One piece of a study that needs nothing of the others. key: the same in every run; label: in plain words."""
+    """One piece of a study that needs no other one. key: the same in every run; label: in plain words."""
 
     key: str
     label: str
@@ -46,7 +46,7 @@ class Unit(Record):
 
 @dataclass(frozen=True)
 class StudyContext:
-    """What a unit works with. compiler: as in `search`; stop: whether to leave off."""
+    """The model and the tools of a unit. compiler: as in `search`; stop: whether to end the work."""
 
     model: LanguageModel
     compiler: Compiler | None = None
@@ -54,7 +54,7 @@ class StudyContext:
 
 
 class Findings(Protocol):
-    """What the rows of a study say; each study has its own, with what its figures and tables need."""
+    """The findings of a study; each study has its own class, with all that its figures and tables need."""
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -63,17 +63,17 @@ class Findings(Protocol):
 
 
 class Study(Record):
-    """A study as it is asked for: a frozen dataclass whose fields are its settings, with defaults for all.
+    """The settings of a study: a frozen dataclass with defaults for all fields.
 
     Source of each: ReLM section 4. A subclass has a `kind`, declares its settings (`engine.setting`), plans its units,
     and carries one out.
     """
 
     kind: ClassVar[str]
-    #: What it is called, and what it finds out, for people.
+    #: Its name, and its question, on pages.
     title: ClassVar[str]
     question: ClassVar[str]
-    #: Whether it asks the language model of the context; a study that trains a model of its own does not.
+    #: Whether it uses the language model of the context; a study that trains a model of its own does not.
     needs_model: ClassVar[bool] = True
 
     @classmethod
@@ -85,25 +85,24 @@ class Study(Record):
 
         if not isinstance(data, Mapping):
             raise QueryError(f"A study is described by a JSON object, not by {type(data).__name__}.")
-        found = study_class(data.get("kind")).from_json(data)
-        return cast(Self, found)
+        return cast(Self, study_class(data.get("kind")).from_json(data))
 
     def __post_init__(self) -> None:
-        """Check each setting as it is declared; a subclass adds what several settings must be together."""
+        """Check each setting as it is declared; a subclass adds the rules for several settings together."""
         check_settings(self)
 
     def check(self) -> None:
-        """Raise `QueryError` or `LimitError` for what takes work to find: expressions, and files that settings name."""
+        """Check what takes work: expressions, and files that settings name. Raises `QueryError` and `LimitError`."""
 
     @abstractmethod
     def plan(self) -> Iterable[Unit]:
-        """The units in the order in which to work on them, made one by one: `units` takes no more than it allows."""
+        """The units in the order of work, made one by one: `units` takes no more than `MOST_UNITS`."""
 
     @final
     def units(self) -> tuple[Unit, ...]:
-        """The units, once the settings are checked.
+        """The units, after a check of the settings.
 
-        Raises what `check` raises, and `LimitError` for more than `MOST_UNITS`, of which no more are made than that.
+        Raises what `check` raises, and `LimitError` for more than `MOST_UNITS` units.
         """
         self.check()
         units = tuple(islice(self.plan(), MOST_UNITS + 1))
@@ -115,10 +114,10 @@ class Study(Record):
 
     @abstractmethod
     def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
-        """The rows of one unit as they are found, without their unit; None now and then while nothing is found.
+        """The rows of one unit as they come, without their unit; None after a forward or two without a row.
 
-        Between two of them there is at most a forward or two, so that a stop is noticed soon. What ends early because
-        `context.stop` says so is not done. Raises the errors of the engine.
+        So a stop is noticed soon. A unit that ends early because of `context.stop` is not done. Raises the errors of
+        the engine.
         """
 
     def files(self) -> tuple[str, ...]:
@@ -126,18 +125,18 @@ class Study(Record):
         return ()
 
     def check_resumed(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Raise `ModelError` where what is done cannot be gone on with here: it was done with another model.
+        """Raise `ModelError` where the study cannot be resumed here, because its units were done with another model.
 
-        rows: those found so far. The model of the context is looked at by whoever loads it; a study that names a model
-        itself looks at that one.
+        rows: all so far. The model of the context is checked by the worker; a study that names a model in its settings
+        checks that one.
         """
 
     def findings(self, rows: Rows) -> Findings:
-        """What the rows say, which may be those of a study that is not finished. Raises `QueryError` for foreign rows.
+        """The findings of these rows, also of an unfinished study. Raises `QueryError` for foreign rows.
 
         Sentences, figures, tables and the report are made of this alone.
         """
-        from engine.studies import catalogue  # which knows where each study's findings are
+        from engine.studies import catalogue  # here, since it imports the modules of findings
 
         return catalogue.findings(self, rows)
 
@@ -147,12 +146,12 @@ class Study(Record):
         return self.findings(rows).verdict
 
     def close(self) -> None:
-        """Give back what was kept from one unit for the next; called when no more of them come."""
+        """Release what one unit kept for the next; called after the last unit."""
 
 
 @dataclass(frozen=True)
 class StudyProgress(Record):
-    """The account of a study so far. unit: the label of what it is at. seconds of work, of this run.
+    """The account of a study so far. unit: the label of the present one. seconds_total: of work, in this run.
 
     ended: "" while it runs, "done", or "stopped".
     """
@@ -168,8 +167,8 @@ class StudyProgress(Record):
 class StudyRun(Polled[Row]):
     """A study in progress, whose results are rows, each with its "unit".
 
-    finished: keys of the units that an earlier run has done, which are not done again. Work that was given up in its
-    midst because of `StudyContext.stop` is no error: the study has stopped.
+    finished: keys of the units that an earlier run has done, which are not done again. A unit that ends because of
+    `StudyContext.stop` is no error: the study has stopped.
     """
 
     def __init__(self, study: Study, context: StudyContext, finished: Collection[str] = ()) -> None:
@@ -186,7 +185,7 @@ class StudyRun(Polled[Row]):
 
     @property
     def progress(self) -> StudyProgress:
-        """The account so far, of the rows that were handed out."""
+        """The account so far, of the rows that were taken."""
         return StudyProgress(
             units=len(self._units),
             units_done=len(self._units) - len(self._open) - (self._unit is not None),
