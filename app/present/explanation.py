@@ -26,7 +26,7 @@ _MOST_NAMES = 6
 #: Words of a sentence that limits what follows from the numbers of a verdict.
 _RESTRAINT = re.compile(
     r"no proof|too few|no meaning|not finished|left out|cannot tell|remains open|unexplored|say little|"
-    r"says little|"
+    r"says little|does not give|do not decide|may still have|"
     r"does not mean|may be too low|may be more|candidates for|wide and|draws? (?:of a subject )?failed|are wide|"
     r"not as likely|not how likely|does not say|do not say|only (?:\d|a few)|not been asked|no conclusion|by chance",
     re.IGNORECASE,

@@ -23,7 +23,7 @@ from itertools import combinations
 
 from engine.counted import counted
 from engine.paired import SIGNIFICANT, PairedTest, holm, paired_test, proportion
-from engine.percent import percent
+from engine.percent import p_text, percent
 from engine.statistics import Estimate
 from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy, PassageAnswers, Variant
 from engine.studies.passages import can_be_an_answer
@@ -262,5 +262,5 @@ def _comparison_sentence(comparison: Comparison) -> str:
         f"“{LABELS[comparison.better]}” finds more than “{LABELS[comparison.worse]}”: of"
         f" {counted(test.pairs, 'passage')} that both decided, {max(test.first_only, test.second_only)} only by the"
         f" former and {min(test.first_only, test.second_only)} only by the latter"
-        f" (p = {comparison.corrected_p_value:.2g}, corrected)."
+        f" (p = {p_text(comparison.corrected_p_value)}, corrected)."
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from engine.counted import counted
 from engine.paired import SIGNIFICANT
-from engine.percent import percent
+from engine.percent import p_text, percent
 from engine.statistics import Estimate
 from engine.studies.rows import Rows
 from engine.studies.toxicity import (
@@ -146,7 +146,7 @@ def _edits_and_encodings(edited: Success, encoded: Success, pairs: Pairs) -> str
             f". Without {counted(pairs.left_out, 'undecided input')}, edits alone reach {test.first_only} of"
             f" {test.pairs} that encodings do not, and encodings {test.second_only} that edits do not"
         )
-    chance = f"(McNemar's test, p = {test.p_value:.2g})"
+    chance = f"(McNemar's test, p = {p_text(test.p_value)})"
     if test.p_value < SIGNIFICANT:
         return f"{sentence}; chance is unlikely to make that difference {chance}."
     if test.first_only + test.second_only:

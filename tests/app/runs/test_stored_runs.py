@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app.present.explanation import restraints
 from app.study_views import study_views
 from engine.runs.specification import SearchSpecification, StudySpecification, specification_from_json
 from engine.runs.store import Store
@@ -61,6 +62,14 @@ def test_a_study_opens_with_its_findings(store, runs, kind):
     if view is not None and kind not in ("replay", "prompt-check", "trigger-check"):
         findings = study.findings(rows)
         assert view.figures(findings, study) or view.tables(findings, study)
+
+
+@pytest.mark.parametrize(
+    ("kind", "caveats"), [("bias", 2), ("causal-triggers", 1), ("memorization", 1), ("toxicity", 5)]
+)
+def test_the_caveats_of_a_verdict_go_with_a_pinned_figure(store, runs, kind, caveats):
+    study = specification_from_json(runs[kind].specification).study
+    assert len(restraints(study.verdict(store.rows(runs[kind].id)))) == caveats
 
 
 @pytest.mark.parametrize("kind", [*STUDIES, "shortest_path", "sampling", "distribution"])
