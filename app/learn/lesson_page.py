@@ -32,7 +32,7 @@ from app.text import as_html, as_markdown, shortened, visible
 from engine.learn.steps import STAGES, Lesson, LessonOptions, Step
 from engine.pictures.graphs import Graph
 
-_SHOWN = "lesson_shown"
+_SHOWN, _PILLS = "lesson_shown", "lesson_pills"
 #: The last step, which needs the model and is not part of the lesson.
 DECODER = "With top-k"
 
@@ -165,7 +165,10 @@ def _step_bar(lesson: Lesson, last: int) -> int:
     number = int(st.session_state.get(STEP) or _from_address(last))
     stages = _stages(lesson, last)
     current = [name for name, first in stages.items() if first <= number][-1]
-    st.session_state["lesson_stage"] = current
+    # Each operation has pills of its own, and only those of the last drawing count. A browser that has not drawn the
+    # last step yet sends the operation before it with its next request, as if somebody had clicked on that one.
+    pills = st.session_state[_PILLS] = f"lesson_stage_{list(stages).index(current)}"
+    st.session_state[pills] = current
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button(
             "Previous",
@@ -197,15 +200,16 @@ def _step_bar(lesson: Lesson, last: int) -> int:
             bind="query-params",
             help="Every step of the lesson; the buttons and the arrow keys go one by one.",
         )
-    st.pills(
-        "Operation",
-        list(stages),
-        key="lesson_stage",
-        on_change=_go_to_stage,
-        args=(stages,),
-        label_visibility="collapsed",
-        help="Jump to the first step of an operation.",
-    )
+    with st.container(key="lesson_stage"):
+        st.pills(
+            "Operation",
+            list(stages),
+            key=pills,
+            on_change=_go_to_stage,
+            args=(pills, stages),
+            label_visibility="collapsed",
+            help="Jump to the first step of an operation.",
+        )
     return number
 
 
@@ -219,9 +223,9 @@ def _go(number: int) -> None:
     st.session_state[STEP] = number
 
 
-def _go_to_stage(stages: dict[str, int]) -> None:
-    name = st.session_state.get("lesson_stage")
-    if name in stages:
+def _go_to_stage(pills: str, stages: dict[str, int]) -> None:
+    name = st.session_state.get(pills)
+    if name in stages and pills == st.session_state[_PILLS]:
         st.session_state[STEP] = stages[name]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from urllib.parse import urlencode
 
 import pytest
@@ -81,7 +82,9 @@ def waits_for_its_first_screen(page):
     page.wait_for_function("heard")
     holder.evaluate("frame => frame.contentWindow.postMessage('answer', '*')")
     # The frame's policy allows no evaluation of strings by the page, which waiting for a function is.
+    deadline = time.monotonic() + PATIENCE / 1000
     while not frame.evaluate("heard"):
+        assert time.monotonic() < deadline, "the frame has no answer"
         page.wait_for_timeout(20)
 
 

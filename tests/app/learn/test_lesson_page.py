@@ -14,6 +14,7 @@ from app.learn.sources import lesson_source
 from app.runs.addresses import address_of
 from engine.errors import StoreError
 from engine.learn.lesson import lesson
+from engine.learn.steps import STAGES
 from engine.query import Decoding
 from engine.runs.screens import ScreenStore
 from engine.runs.specification import StudySpecification
@@ -93,6 +94,30 @@ def test_another_pattern_begins_at_its_first_step(automata):
     assert 'data-lesson-step="1"' in html_of(page)
 
 
+def test_a_request_of_a_browser_that_has_not_drawn_the_last_one_is_no_click_on_an_operation(automata):
+    page = typed(automata, PATTERN)
+    page.slider(key="lesson_step").set_value(5).run()
+    drawn_before = page._tree.get_widget_states()
+    typed(page, "(a")
+    page.text_input(key="lesson").set_value("(a)")
+    (pattern,) = [each for each in page._tree.get_widget_states().widgets if each.string_value == "(a)"]
+    for each in drawn_before.widgets:
+        if each.id == pattern.id:
+            each.CopyFrom(pattern)
+    page._run(drawn_before)
+    assert not page.exception
+    assert 'data-lesson="(a)"' in html_of(page)
+    assert 'data-lesson-step="1"' in html_of(page)
+
+
+def test_a_click_on_an_operation_goes_to_its_first_step(automata, byte_tokenizer):
+    page = typed(automata, PATTERN)
+    steps = lesson(PATTERN, byte_tokenizer).steps
+    first = next(place for place, step in enumerate(steps, 1) if step.stage == "canonical")
+    page.pills(key="lesson_stage_0").set_value(STAGES["canonical"]).run()
+    assert f'data-lesson-step="{first}"' in html_of(page)
+
+
 def test_a_mistake_is_shown_with_its_place_and_the_last_lesson_stays(automata):
     page = typed(typed(automata, PATTERN), "(a")
     assert "unterminated subpattern" in page.error[0].value
@@ -108,7 +133,7 @@ def test_a_bug_is_a_sentence(automata):
 def test_a_lesson_that_ends_early_has_a_note(automata):
     page = typed(automata, r"\w+")
     assert "The lesson ends here" in page.info[0].value
-    assert DECODER not in page.pills(key="lesson_stage").options
+    assert DECODER not in page.pills(key="lesson_stage_0").options
 
 
 def test_the_switch_for_edits_makes_another_lesson(automata, maker):
