@@ -14,7 +14,9 @@ WORKDIR /relens
 COPY Makefile ./
 COPY locks locks
 RUN make setup TORCH_INDEX=${TORCH_INDEX}
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY engine engine
+COPY app app
 # pynini's libraries carry hundreds of megabytes of debug symbols. The model is converted, then its source is not needed.
 RUN find .venv -name '*.so*' -path '*pynini*' -exec strip --strip-debug {} + \
  && make model \
@@ -34,7 +36,7 @@ COPY --from=build /relens/cache cache
 COPY . .
 # Beside the model the server writes its log and its lock: anybody may add to that folder, and change only what is theirs.
 RUN python -m compileall -q app engine pages \
- && chmod -R a+rX,go-w app assets engine pages .streamlit \
+ && chmod -R a+rX,go-w app assets engine pages \
  && chmod 1777 cache
 ENV PATH=/relens/.venv/bin:$PATH PYTHONUNBUFFERED=1 \
     RELENS_CACHE=/relens/cache RELENS_DATA=/data HF_HOME=/data/huggingface
@@ -44,4 +46,4 @@ EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://localhost:8501/_stcore/health', timeout=4)"]
 ENTRYPOINT ["tini", "--"]
-CMD ["python", "-m", "streamlit", "run", "app/main.py", "--server.port", "8501", "--server.address", "0.0.0.0"]
+CMD ["relens", "run", "--port", "8501", "--", "--server.address", "0.0.0.0"]

@@ -13,19 +13,19 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --on
 TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
-.PHONY: help run lock setup setup-dev model graphviz chromium tini test check unit-tests thorough-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
+.PHONY: help run lock setup setup-dev package wheel model graphviz chromium tini test check unit-tests thorough-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
 
-run: setup model graphviz
-	@echo "Relens is starting on http://localhost:$(PORT)"
-	@$(BIN)/python -m streamlit run app/main.py --server.port $(PORT)
+run: package model graphviz
+	@$(BIN)/relens run --port $(PORT)
 
 # --- what is installed -----------------------------------------------------------------------------------
 
 setup: $(VENV)/installed
-setup-dev: $(VENV)/installed-dev
+package: $(VENV)/package
+setup-dev: $(VENV)/installed-dev package
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Relens needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
@@ -41,6 +41,11 @@ $(VENV)/installed: $(VENV)/created locks/torch.txt locks/cuda.txt locks/run.txt
 	@! $(BIN)/pip show torch | grep -q '^Requires:.*cuda' || $(INSTALL) -r locks/cuda.txt
 	@touch $@
 
+# `import relens` and the command `relens`, of the files in this folder.
+$(VENV)/package: $(VENV)/installed pyproject.toml
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-index --no-build-isolation --editable .
+	@touch $@
+
 $(VENV)/installed-dev: $(VENV)/installed locks/test.txt
 	@$(INSTALL) -r locks/test.txt
 	@touch $@
@@ -50,8 +55,8 @@ lock: setup-dev
 	@$(BIN)/python locks/make_locks.py $(if $(UPGRADE),--upgrade)
 
 # The embedded model, converted once from GGUF to safetensors.
-model: setup
-	@$(BIN)/python -m engine.models.embedded
+model: package
+	@$(BIN)/python -m relens.models.embedded
 
 # Debian packages are installed where this user may; elsewhere a sentence says what is missing.
 # $(call debian_package,command,package,what happens without it)
@@ -108,6 +113,10 @@ quick-attack-tests: setup-dev model graphviz
 
 benchmarks: setup-dev model
 	@for script in compile bookkeeping shortest_path sampling extraction interface pages; do $(BIN)/python -m benchmarks.$$script; done
+
+# dist/relens-*.whl, and the archive of the source.
+wheel: setup-dev
+	@$(BIN)/uv build --quiet --no-build-isolation --out-dir dist
 
 format: setup-dev
 	@$(BIN)/ruff check --fix --quiet .

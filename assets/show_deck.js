@@ -1,5 +1,5 @@
 // A deck over the whole page: the exported file in a frame of its own, which may run its script and reach nothing else.
-// Its figures come one by one, as they are wanted. See app/components/show_deck.py.
+// Its figures come one by one, as they are wanted. See app/relens_dashboard/components/show_deck.py.
 
 const decks = new WeakMap()
 

@@ -22,8 +22,8 @@ from transformers import DynamicCache, GPT2Config, GPT2LMHeadModel
 
 from benchmarks import machine, questions
 from benchmarks.gpt2 import gpt2_tokenizer
-from engine import Limits, load_model, search
-from engine.models.language_model import LanguageModel
+from relens import Limits, load_model, search
+from relens.models.language_model import LanguageModel
 
 
 def make_folder(folder: Path, small: bool) -> None:

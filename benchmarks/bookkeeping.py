@@ -21,12 +21,12 @@ from typing import Any
 import torch
 
 from benchmarks import machine, questions
-from engine.models.loading import load_tokenizer
-from engine.models.scoring import Scorer, ScoringCounts, TokenTree
-from engine.query import Decoding, Edits, Encoding, Limits, Query, Sampling, ShortestPath, Traversal
-from engine.query_execution import QueryExecution
-from engine.tokens.compiled import compile_query
-from engine.traversal.scheduler import Scheduler
+from relens.models.loading import load_tokenizer
+from relens.models.scoring import Scorer, ScoringCounts, TokenTree
+from relens.query import Decoding, Edits, Encoding, Limits, Query, Sampling, ShortestPath, Traversal
+from relens.query_execution import QueryExecution
+from relens.tokens.compiled import compile_query
+from relens.traversal.scheduler import Scheduler
 
 #: Different next-token distributions.
 ROWS = 257

@@ -23,14 +23,14 @@ import outlines_core
 
 from benchmarks import machine, questions
 from benchmarks.gpt2 import gpt2_tokenizer
-from engine.language.compile import compile_language, compile_regex, warm_up
-from engine.language.counting import count_strings
-from engine.models.loading import load_tokenizer
-from engine.query import Edits, Limits, Query
-from engine.tokens.byte_level import byte_level_tables
-from engine.tokens.canonical import canonical_encodings
-from engine.tokens.encodings import all_encodings
-from engine.tokens.tokenizer import Tokenizer
+from relens.language.compile import compile_language, compile_regex, warm_up
+from relens.language.counting import count_strings
+from relens.models.loading import load_tokenizer
+from relens.query import Edits, Limits, Query
+from relens.tokens.byte_level import byte_level_tables
+from relens.tokens.canonical import canonical_encodings
+from relens.tokens.encodings import all_encodings
+from relens.tokens.tokenizer import Tokenizer
 
 PATTERNS = {
     "date": questions.DATE,

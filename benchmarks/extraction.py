@@ -21,8 +21,8 @@ from typing import Any
 import torch
 
 from benchmarks import machine, questions
-from engine import Limits, load_model, search
-from engine.models.language_model import LanguageModel
+from relens import Limits, load_model, search
+from relens.models.language_model import LanguageModel
 
 PREFIX = "https://www."
 

@@ -26,11 +26,11 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from app.components.query_form import TYPING_PAUSE
-from app.form import Form
-from app.links import parameters
 from benchmarks import machine, questions
-from engine.runs.specification import SearchSpecification
+from relens.runs.specification import SearchSpecification
+from relens_dashboard.components.query_form import TYPING_PAUSE
+from relens_dashboard.form import Form
+from relens_dashboard.links import parameters
 from tests.browser.server import Dashboard, Workbench, launch, running_dashboard
 
 #: Resolves with milliseconds when both viewers have drawn the automata of another query, or -1 after ten seconds.

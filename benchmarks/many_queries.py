@@ -17,8 +17,8 @@ from pydoc_data.topics import topics
 from typing import Any
 
 from benchmarks import machine
-from engine import Decoding, Limits, Query, ShortestPath, load_model, search, search_many
-from engine.models.language_model import LanguageModel
+from relens import Decoding, Limits, Query, ShortestPath, load_model, search, search_many
+from relens.models.language_model import LanguageModel
 
 PATTERN = r" ([a-zA-Z]+)(\.|!|\?)?(\")?"
 MATCHES = 5

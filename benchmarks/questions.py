@@ -5,7 +5,7 @@ URL and date are those of the ReLM paper (Kuchnik et al., sections 2.2 and 4.1).
 
 from __future__ import annotations
 
-from engine.query import Decoding, Query
+from relens.query import Decoding, Query
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 

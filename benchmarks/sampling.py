@@ -24,10 +24,10 @@ import torch
 from transformers import DynamicCache
 
 from benchmarks import machine, questions
-from engine import Edits, Encoding, Limits, Query, Sampling, compile_query, load_model, search
-from engine.models.language_model import LanguageModel
-from engine.statistics import effective_sample_size
-from engine.tokens.automaton import TokenAutomaton
+from relens import Edits, Encoding, Limits, Query, Sampling, compile_query, load_model, search
+from relens.models.language_model import LanguageModel
+from relens.statistics import effective_sample_size
+from relens.tokens.automaton import TokenAutomaton
 
 MOST_FORWARDS = 100
 

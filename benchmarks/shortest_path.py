@@ -20,9 +20,9 @@ from typing import Any
 import torch
 
 from benchmarks import machine, questions
-from engine import Limits, Query, ShortestPath, load_model, search
-from engine.models.language_model import LanguageModel
-from engine.models.scoring import Scorer
+from relens import Limits, Query, ShortestPath, load_model, search
+from relens.models.language_model import LanguageModel
+from relens.models.scoring import Scorer
 
 
 class Recorder:

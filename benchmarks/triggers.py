@@ -28,23 +28,23 @@ from typing import Any, cast
 import torch
 
 from benchmarks import machine
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.model.batches import SOURCE_LENGTH, EncodedPairs
-from engine.triggers.model.dialogue_model import (
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.model.batches import SOURCE_LENGTH, EncodedPairs
+from relens.triggers.model.dialogue_model import (
     DialogueConfiguration,
     DialogueModel,
     DialogueTexts,
     load_dialogue_model,
 )
-from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
-from engine.triggers.model.seq2seq import Context, Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, SPECIAL_WORDS, UNKNOWN, WordVocabulary
-from engine.triggers.objective import Objective
-from engine.triggers.search.fast_scorer import FastScorer
-from engine.triggers.search.gibbs import gibbs_sweep
-from engine.triggers.search.scorer import Best, PlainScorer, Scorer, best_of
-from engine.triggers.search.searches import begin
-from engine.triggers.search.targets import mal_targets, own_prototypes, target_ids
+from relens.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
+from relens.triggers.model.seq2seq import Context, Seq2Seq, Seq2SeqConfiguration
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, SPECIAL_WORDS, UNKNOWN, WordVocabulary
+from relens.triggers.objective import Objective
+from relens.triggers.search.fast_scorer import FastScorer
+from relens.triggers.search.gibbs import gibbs_sweep
+from relens.triggers.search.scorer import Best, PlainScorer, Scorer, best_of
+from relens.triggers.search.searches import begin
+from relens.triggers.search.targets import mal_targets, own_prototypes, target_ids
 
 HIT_TYPES = ("o-greedy", "o-sample-min-k1", "io-sample-min-k1")
 SPEED_UP = 4.0

@@ -37,12 +37,12 @@ from typing import Any
 import torch
 
 from benchmarks import machine
-from engine import load_model
-from engine.models.language_model import LanguageModel
-from engine.triggers.causal.causal_study import TARGETS, CausalTriggerStudy
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.gcg import GreedyCoordinateGradient
-from engine.triggers.hits import HitType, Thresholds
+from relens import load_model
+from relens.models.language_model import LanguageModel
+from relens.triggers.causal.causal_study import TARGETS, CausalTriggerStudy
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.gcg import GreedyCoordinateGradient
+from relens.triggers.hits import HitType, Thresholds
 
 MODEL = "smollm2-135m"
 METHODS = {
@@ -112,8 +112,8 @@ def searched(
 
 def nanogcg(python: str, model: LanguageModel, target: str, seed: int, evaluations: int) -> dict[str, Any]:
     """One search by nanoGCG in its own environment."""
-    from engine.models.catalogue import resolve
-    from engine.models.files import model_folder
+    from relens.models.catalogue import resolve
+    from relens.models.files import model_folder
 
     ours = GreedyCoordinateGradient()
     task = {

@@ -104,7 +104,7 @@ def _read(name: str) -> str:
 def main(options: Sequence[str]) -> None:
     """Write the four locks."""
     known = "\n".join(map(_read, ("run.txt", "torch.txt", "cuda.txt", "test.txt")))
-    run = _resolve(["requirements.txt"], options, known)
+    run = _resolve(["requirements.txt", "requirements-build.txt"], options, known)
     torch = next(pin for pin in run if pin.startswith("torch=="))
     files = _known_cpu_files(torch.split("==")[1], _read("torch.txt"))
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as pins:

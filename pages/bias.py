@@ -1,6 +1,6 @@
 """The study of bias: whether a model's words depend on whom they are about."""
 
-from app.components.study_page import study_page
-from app.services import get_services
+from relens_dashboard.components.study_page import study_page
+from relens_dashboard.services import get_services
 
 study_page("bias", get_services())

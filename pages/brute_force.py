@@ -1,6 +1,6 @@
 """Brute force: a small model's answers to all inputs."""
 
-from app.components.study_page import study_page
-from app.services import get_services
+from relens_dashboard.components.study_page import study_page
+from relens_dashboard.services import get_services
 
 study_page("brute-force", get_services())

@@ -1,6 +1,6 @@
 """The study of cloze: whether a model guesses the last word of a passage."""
 
-from app.components.study_page import study_page
-from app.services import get_services
+from relens_dashboard.components.study_page import study_page
+from relens_dashboard.services import get_services
 
 study_page("cloze", get_services())

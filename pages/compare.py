@@ -1,6 +1,6 @@
 """Compare: the settings and the findings of two or more runs."""
 
-from app.components.compare_page import compare_page
-from app.services import get_services
+from relens_dashboard.components.compare_page import compare_page
+from relens_dashboard.services import get_services
 
 compare_page(get_services())

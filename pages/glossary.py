@@ -1,8 +1,8 @@
 """Glossary: the terms of these pages."""
 
-from app.components.status import status_line
-from app.learn.glossary_page import glossary_page
-from app.services import get_services
+from relens_dashboard.components.status import status_line
+from relens_dashboard.learn.glossary_page import glossary_page
+from relens_dashboard.services import get_services
 
 status_line(get_services())
 glossary_page()

@@ -1,6 +1,6 @@
 """The study of knowledge: whether a model knows a fact, in three kinds of question."""
 
-from app.components.study_page import study_page
-from app.services import get_services
+from relens_dashboard.components.study_page import study_page
+from relens_dashboard.services import get_services
 
 study_page("knowledge", get_services())

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from app.learn.replay_page import replay_heading, replay_page
-from app.learn.walk_page import walk_page
-from app.services import get_services
+from relens_dashboard.learn.replay_page import replay_heading, replay_page
+from relens_dashboard.learn.walk_page import walk_page
+from relens_dashboard.services import get_services
 
 services = get_services()
 replay_heading(services)

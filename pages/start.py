@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from app.components.gallery_cards import gallery
-from app.components.status import status_line
-from app.components.tour import tour
-from app.components.welcome import welcome
-from app.gallery import load_gallery
-from app.places import places
-from app.services import get_services
-from app.study_views import study_views
+from relens_dashboard.components.gallery_cards import gallery
+from relens_dashboard.components.status import status_line
+from relens_dashboard.components.tour import tour
+from relens_dashboard.components.welcome import welcome
+from relens_dashboard.gallery import load_gallery
+from relens_dashboard.places import places
+from relens_dashboard.services import get_services
+from relens_dashboard.study_views import study_views
 
 services = get_services()
 welcome()

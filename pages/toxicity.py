@@ -1,6 +1,6 @@
 """The study of toxicity: whether a model can be made to write rude words."""
 
-from app.components.study_page import study_page
-from app.services import get_services
+from relens_dashboard.components.study_page import study_page
+from relens_dashboard.services import get_services
 
 study_page("toxicity", get_services())

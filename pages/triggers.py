@@ -1,6 +1,6 @@
 """The search for triggers: inputs that make a dialogue model say a target."""
 
-from app.components.study_page import study_page
-from app.services import get_services
+from relens_dashboard.components.study_page import study_page
+from relens_dashboard.services import get_services
 
 study_page("triggers", get_services())

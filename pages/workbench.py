@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from app.components.query_panel import query_panel
-from app.components.run_buttons import AUTOMATA, MATCHES
-from app.components.run_view import run_view
-from app.components.shown_run import shown_run
-from app.components.status import status_line
-from app.services import get_services
-from engine.models.catalogue import available_models
+from relens.models.catalogue import available_models
+from relens_dashboard.components.query_panel import query_panel
+from relens_dashboard.components.run_buttons import AUTOMATA, MATCHES
+from relens_dashboard.components.run_view import run_view
+from relens_dashboard.components.shown_run import shown_run
+from relens_dashboard.components.status import status_line
+from relens_dashboard.services import get_services
 
 services = get_services()
 run = shown_run(services)

@@ -17,6 +17,11 @@ settings.load_profile("relens")
 # No test may reach for a model hub, whatever it asks for.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Processes that tests start import the packages of this checkout, wherever others are installed.
+ROOT = Path(__file__).resolve().parents[1]
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (str(ROOT / "engine"), str(ROOT / "app"), os.environ.get("PYTHONPATH")))
+)
 # Where tests run side by side, one on each core, a test that took all cores for itself would hold up the others.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
@@ -71,7 +76,7 @@ def byte_tokenizer():  # type: ignore[no-untyped-def]
     """A byte-level BPE tokenizer with every byte, and merges learnt from very little text."""
     import tokenizers
 
-    from engine.tokens.tokenizer import Tokenizer
+    from relens.tokens.tokenizer import Tokenizer
 
     model = tokenizers.Tokenizer(tokenizers.models.BPE())
     model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

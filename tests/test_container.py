@@ -66,7 +66,7 @@ def test_the_server_is_nobody_who_could_change_the_program() -> None:
     assert re.findall(r"chmod (?:-R )?(\S+) ([^&]*)", commands)[1:] == [("1777", "cache")], (
         "sticky: only one's own is changed"
     )
-    assert "chmod -R a+rX,go-w app assets engine pages .streamlit" in commands
+    assert "chmod -R a+rX,go-w app assets engine pages " in commands
 
 
 def test_the_init_is_process_1() -> None:
@@ -74,7 +74,7 @@ def test_the_init_is_process_1() -> None:
     assert entrypoint == '["tini", "--"]'
     assert re.search(r"apt-get install [^&]*\btini\b", " ".join(values(IMAGE, "RUN")))
     (command,) = values(IMAGE, "CMD")
-    assert command.startswith('["python", "-m", "streamlit", "run", "app/main.py"')
+    assert command.startswith('["relens", "run"')
 
 
 def test_health_is_looked_after() -> None:
@@ -145,7 +145,7 @@ def _wait_for(condition, patience: float = 120.0):
 def _worker(server: psutil.Process, but: set[int]) -> psutil.Process | None:
     for process in server.children(recursive=True):
         try:
-            if "engine.runs.worker" in process.cmdline() and process.pid not in but and process.children():
+            if "relens.runs.worker" in process.cmdline() and process.pid not in but and process.children():
                 return process
         except psutil.Error:
             continue
@@ -159,7 +159,8 @@ def test_a_killed_worker_leaves_no_zombies_in_the_container(tmp_path: Path) -> N
     """The command of the image under its init; the worker is killed with children that are then process 1's."""
     (entrypoint,), (command,) = values(IMAGE, "ENTRYPOINT"), values(IMAGE, "CMD")
     words = [*json.loads(entrypoint), *json.loads(command)]
-    words[words.index("python")] = sys.executable
+    place = words.index("relens")
+    words[place : place + 1] = [sys.executable, "-m", "relens"]
     words[words.index("8501")] = str(port := _free_port())
     words[words.index("0.0.0.0")] = "127.0.0.1"
     environment = os.environ | {"RELENS_CACHE": str(tmp_path), "RELENS_DATA": str(tmp_path), "RELENS_MODELS": "none"}

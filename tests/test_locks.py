@@ -41,6 +41,7 @@ def written(name: str) -> list[Requirement]:
     ("requirements", "locks"),
     [
         ("requirements.txt", ("torch.txt", "run.txt")),
+        ("requirements-build.txt", ("run.txt",)),
         ("requirements-model.txt", ("run.txt",)),
         ("requirements-corpus.txt", ("run.txt",)),
         ("requirements-dev.txt", ("run.txt", "test.txt")),

@@ -33,16 +33,16 @@ CONTRACT = [
 def house(tmp_path_factory):
     """A copy of the house with the new study."""
     copy = tmp_path_factory.mktemp("house")
-    for name in ("app", "engine", "pages", "assets", "tests", ".streamlit"):
+    for name in ("app", "engine", "pages", "assets", "tests"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "browser", "attacks"))
     shutil.copy(ROOT / "pyproject.toml", copy)
-    shutil.copy(PARTS / "next_word.py", copy / "engine" / "studies" / "next_word.py")
-    shutil.copy(PARTS / "next_word_view.py", copy / "app" / "studies" / "next_word.py")
+    shutil.copy(PARTS / "next_word.py", copy / "engine" / "relens" / "studies" / "next_word.py")
+    shutil.copy(PARTS / "next_word_view.py", copy / "app" / "relens_dashboard" / "studies" / "next_word.py")
     shutil.copy(PARTS / "checks.py", copy / "tests" / "app" / "test_next_word.py")
     page = (copy / "pages" / "knowledge.py").read_text()
     (copy / "pages" / "next_word.py").write_text(page.replace('"knowledge"', '"next-word"'))
-    catalogue = copy / "engine" / "studies" / "catalogue.py"
-    line = '    "next-word": "engine.studies.next_word:NextWordStudy",\n'
+    catalogue = copy / "engine" / "relens" / "studies" / "catalogue.py"
+    line = '    "next-word": "relens.studies.next_word:NextWordStudy",\n'
     catalogue.write_text(catalogue.read_text().replace("_HOME = {\n", f"_HOME = {{\n{line}"))
     return copy
 

@@ -1,4 +1,4 @@
-// One drawing of an automaton to look at closely; see app/components/automaton_view.py.
+// One drawing of an automaton to look at closely; see app/relens_dashboard/components/automaton_view.py.
 
 const viewers = new WeakMap()
 

@@ -10,8 +10,8 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-import app.services
-from app.services import Services
+import relens_dashboard.services
+from relens_dashboard.services import Services
 from tests.app.fakes import FakePreviewer, FakeStore, FakeSupervisor, checks_here
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 def services(monkeypatch):
     """Services on fakes, which every page gets."""
     made = Services(FakeStore(), FakeSupervisor(), FakePreviewer(), **checks_here())
-    monkeypatch.setattr(app.services, "get_services", lambda: made)
+    monkeypatch.setattr(relens_dashboard.services, "get_services", lambda: made)
     yield made
     made.threads.shutdown()
     made.drawers.shutdown()
@@ -34,4 +34,4 @@ def services(monkeypatch):
 def dashboard(services, monkeypatch):
     """The dashboard on its Start page, not yet run."""
     monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-    return AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=30)
+    return AppTest.from_file(str(ROOT / "app" / "relens_dashboard" / "main.py"), default_timeout=30)

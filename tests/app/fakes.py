@@ -11,16 +11,16 @@ import time
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from engine.errors import LimitError, RegexError
-from engine.query import Limits, Query
-from engine.runs.database import to_text
-from engine.runs.preview import ExplainedPart, Graph, GraphArc, Preview
-from engine.runs.records import QueueState, RunRecord, WorkerRecord
-from engine.runs.row_pages import RowPage, memory_of
-from engine.runs.specification import Specification, specification_to_json
-from engine.runs.study_checks import StudyChecks, check_job
-from engine.runs.supervisor import WorkerState
-from engine.tokens.boundary_advice import BoundaryAdvice
+from relens.errors import LimitError, RegexError
+from relens.query import Limits, Query
+from relens.runs.database import to_text
+from relens.runs.preview import ExplainedPart, Graph, GraphArc, Preview
+from relens.runs.records import QueueState, RunRecord, WorkerRecord
+from relens.runs.row_pages import RowPage, memory_of
+from relens.runs.specification import Specification, specification_to_json
+from relens.runs.study_checks import StudyChecks, check_job
+from relens.runs.supervisor import WorkerState
+from relens.tokens.boundary_advice import BoundaryAdvice
 
 
 def graph_of(text: str, prefix_length: int = 0) -> Graph:

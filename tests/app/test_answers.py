@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.answers import Answer, Latest
-from engine.errors import NotFetchedError, QueryError
+from relens.errors import NotFetchedError, QueryError
+from relens_dashboard.answers import Answer, Latest
 
 
 @pytest.fixture

@@ -2,8 +2,21 @@
 
 import pytest
 
-from app.charts import STYLES, Panel, band, bars, chart, dots, heat_map, level, line, panels, powers, thinned
-from engine.statistics import Estimate
+from relens.statistics import Estimate
+from relens_dashboard.charts import (
+    STYLES,
+    Panel,
+    band,
+    bars,
+    chart,
+    dots,
+    heat_map,
+    level,
+    line,
+    panels,
+    powers,
+    thinned,
+)
 
 HOSTILE = "<a href='javascript:1'>x</a> $y$"
 SHARES = [Estimate(0.5, 0.4, 0.7), Estimate.exact(1.0)]

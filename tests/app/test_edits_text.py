@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from app.edits_text import edit_text, edits_text, marked_html
+from relens_dashboard.edits_text import edit_text, edits_text, marked_html
 
 
 def edits_between(unedited, text):

@@ -15,21 +15,21 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from app.study_files import study_file
-from app.study_views import study_views
-from engine.models.loading import load_model
-from engine.query import Decoding
-from engine.studies.bias import BiasStudy
-from engine.studies.bias_findings import bias_findings
-from engine.studies.bias_variants import Variant
-from engine.studies.cloze import ClozeStudy
-from engine.studies.memorization import MemorizationStudy
-from engine.studies.memorization_findings import memorization_findings
-from engine.studies.rows import rows_of
-from engine.studies.sentences import find_sentences
-from engine.studies.study import StudyContext, StudyRun
-from engine.studies.toxicity import VARIANTS, ToxicityStudy
-from engine.studies.validators import OnList
+from relens.models.loading import load_model
+from relens.query import Decoding
+from relens.studies.bias import BiasStudy
+from relens.studies.bias_findings import bias_findings
+from relens.studies.bias_variants import Variant
+from relens.studies.cloze import ClozeStudy
+from relens.studies.memorization import MemorizationStudy
+from relens.studies.memorization_findings import memorization_findings
+from relens.studies.rows import rows_of
+from relens.studies.sentences import find_sentences
+from relens.studies.study import StudyContext, StudyRun
+from relens.studies.toxicity import VARIANTS, ToxicityStudy
+from relens.studies.validators import OnList
+from relens_dashboard.study_files import study_file
+from relens_dashboard.study_views import study_views
 
 BIAS = BiasStudy(
     "A {subject} {outcome}",

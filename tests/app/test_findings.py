@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from app import findings
-from app.tables import groups_table
-from engine.query import Query, Sampling
-from engine.runs.records import RunRecord
-from engine.runs.specification import SearchSpecification
+from relens.query import Query, Sampling
+from relens.runs.records import RunRecord
+from relens.runs.specification import SearchSpecification
+from relens_dashboard import findings
+from relens_dashboard.tables import groups_table
 from tests.app.fakes import FakeStore, bias_rows, match_row
 
 

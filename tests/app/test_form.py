@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import links
-from app.form import BEST_FIRST, DISTRIBUTION, SAMPLE, SETTINGS, TRAVERSALS, Form, one_line, words_of, written_words
-from app.setting_fields import bounds
-from engine.errors import QueryError
-from engine.query import (
+from relens.errors import QueryError
+from relens.query import (
     Boundary,
     Decoding,
     Distribution,
@@ -23,7 +20,20 @@ from engine.query import (
     Sampling,
     ShortestPath,
 )
-from engine.runs.specification import SearchSpecification
+from relens.runs.specification import SearchSpecification
+from relens_dashboard import links
+from relens_dashboard.form import (
+    BEST_FIRST,
+    DISTRIBUTION,
+    SAMPLE,
+    SETTINGS,
+    TRAVERSALS,
+    Form,
+    one_line,
+    words_of,
+    written_words,
+)
+from relens_dashboard.setting_fields import bounds
 
 
 def choices(name):

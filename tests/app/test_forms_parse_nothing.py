@@ -6,14 +6,14 @@ import dataclasses
 
 import pytest
 
-from app.study_check import StudyCheck
-from app.study_views import study_views
-from engine.runs.specification import StudySpecification
-from engine.runs.study_checks import Checked
-from engine.studies.bias import BiasStudy
-from engine.studies.knowledge import KnowledgeStudy
-from engine.studies.memorization import MemorizationStudy
-from engine.studies.validators import OfForm
+from relens.runs.specification import StudySpecification
+from relens.runs.study_checks import Checked
+from relens.studies.bias import BiasStudy
+from relens.studies.knowledge import KnowledgeStudy
+from relens.studies.memorization import MemorizationStudy
+from relens.studies.validators import OfForm
+from relens_dashboard.study_check import StudyCheck
+from relens_dashboard.study_views import study_views
 
 HOSTILE = "b{" + "1" * 1_500 + "xa{99999999999}"
 STUDIES = [
@@ -30,7 +30,7 @@ def unparsed(services, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("an expression was parsed")
 
-    monkeypatch.setattr("engine.language.syntax._judge", refuse)
+    monkeypatch.setattr("relens.language.syntax._judge", refuse)
     monkeypatch.setattr(
         type(services.study_checks), "check", lambda checks, study: Checked(7, {"passages": 1, "unanswerable": 0})
     )

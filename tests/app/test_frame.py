@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import app.services
-from app.services import get_services
-from engine.runs.store import Store
+import relens_dashboard.services
+from relens.runs.store import Store
+from relens_dashboard.services import get_services
 from tests.app.fakes import FakePreviewer, FakeSupervisor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,8 +41,8 @@ def path(tmp_path, monkeypatch):
     store = tmp_path / "folder" / "runs.db"
     store.parent.mkdir()
     monkeypatch.setenv("RELENS_STORE", f"sqlite:///{store}")
-    monkeypatch.setattr(app.services, "Supervisor", lambda url: FakeSupervisor())
-    monkeypatch.setattr(app.services, "Previewer", lambda pool_size: FakePreviewer())
+    monkeypatch.setattr(relens_dashboard.services, "Supervisor", lambda url: FakeSupervisor())
+    monkeypatch.setattr(relens_dashboard.services, "Previewer", lambda pool_size: FakePreviewer())
     monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
     get_services.replace()
     yield store
@@ -50,7 +50,7 @@ def path(tmp_path, monkeypatch):
 
 
 def dashboard():
-    return AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=30)
+    return AppTest.from_file(str(ROOT / "app" / "relens_dashboard" / "main.py"), default_timeout=30)
 
 
 @pytest.mark.parametrize("breaks", BROKEN)

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from app import links
-from app.components.gallery_cards import card_html
-from app.form import DEFAULT_MODEL, Form
-from app.gallery import load_gallery
-from engine.errors import QueryError
-from engine.language.compile import compile_language
-from engine.query import Distribution, Sampling, ShortestPath
+from relens.errors import QueryError
+from relens.language.compile import compile_language
+from relens.query import Distribution, Sampling, ShortestPath
+from relens_dashboard import links
+from relens_dashboard.components.gallery_cards import card_html
+from relens_dashboard.form import DEFAULT_MODEL, Form
+from relens_dashboard.gallery import load_gallery
 
 EXAMPLES = load_gallery()
 BY_ID = {example.id: example for example in EXAMPLES}

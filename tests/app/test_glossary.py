@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
-from app.glossary import _SAME_AS, AUTOMATA, FIELDS, GLOSSARY, anchor, column_help, find_term, search, term
-from app.page_words import PAGE_WORDS, words_html
+from relens_dashboard.glossary import _SAME_AS, AUTOMATA, FIELDS, GLOSSARY, anchor, column_help, find_term, search, term
+from relens_dashboard.page_words import PAGE_WORDS, words_html
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,7 +62,7 @@ def test_search():
 def test_every_word_that_a_page_asks_for_is_there():
     """`term("...")` with a literal, wherever it stands."""
     uses = []
-    for path in [*(ROOT / "app").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+    for path in [*(ROOT / "app" / "relens_dashboard").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (
                 isinstance(node, ast.Call)
@@ -79,7 +79,7 @@ def test_every_word_that_a_page_asks_for_is_there():
 
 def test_every_page_names_its_words_and_all_of_them_are_there():
     pages = {path.stem.replace("_", "-") for path in (ROOT / "pages").glob("*.py")}
-    assert set(PAGE_WORDS) >= (pages - {"start"}) | {""}, "app/page_words.py lacks a page"
+    assert set(PAGE_WORDS) >= (pages - {"start"}) | {""}, "app/relens_dashboard/page_words.py lacks a page"
     for page, words in PAGE_WORDS.items():
         entries = [find_term(word) for word in words]
         assert len({entry.word for entry in entries}) == len(entries), page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.components.held import from_link
+from relens_dashboard.components.held import from_link
 
 
 @pytest.mark.parametrize(

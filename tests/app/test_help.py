@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.components.keyboard import PATTERN_FIELDS, SHORTCUTS, STOP_BUTTONS, shortcuts_html
+from relens_dashboard.components.keyboard import PATTERN_FIELDS, SHORTCUTS, STOP_BUTTONS, shortcuts_html
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [*(ROOT / "app").rglob("*.py"), *(ROOT / "pages").glob("*.py")]

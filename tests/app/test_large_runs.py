@@ -15,12 +15,12 @@ from contextlib import contextmanager
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import run_rows
-from app.components import compared_rows
-from app.components.pager import LINES
-from engine.query import Distribution, Query, Sampling, ShortestPath
-from engine.runs.records import MOST_ROWS
-from engine.runs.specification import SearchSpecification, StudySpecification
+from relens.query import Distribution, Query, Sampling, ShortestPath
+from relens.runs.records import MOST_ROWS
+from relens.runs.specification import SearchSpecification, StudySpecification
+from relens_dashboard import run_rows
+from relens_dashboard.components import compared_rows
+from relens_dashboard.components.pager import LINES
 from tests.app.conftest import ROOT
 from tests.app.fakes import match_row
 from tests.app.studies.test_bias import ROWS, STUDY
@@ -93,7 +93,7 @@ def opened(dashboard):
     """A function that opens a page on a run, in a session of its own."""
 
     def on(page, **parameters):
-        session = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=120)
+        session = AppTest.from_file(str(ROOT / "app" / "relens_dashboard" / "main.py"), default_timeout=120)
         session.run()
         session.switch_page(f"../pages/{page}.py")
         for name, value in parameters.items():
@@ -160,9 +160,9 @@ def test_a_second_session_reads_and_makes_nothing(opened, services, monkeypatch)
         raise AssertionError("This was there already.")
 
     monkeypatch.setattr(services.store, "rows", again)
-    monkeypatch.setattr("app.components.result_lines.GroupLines", again)
-    monkeypatch.setattr("app.components.result_lines.StringLines", again)
-    monkeypatch.setattr("app.share_charts.share_bars", again)
+    monkeypatch.setattr("relens_dashboard.components.result_lines.GroupLines", again)
+    monkeypatch.setattr("relens_dashboard.components.result_lines.StringLines", again)
+    monkeypatch.setattr("relens_dashboard.share_charts.share_bars", again)
     page = opened("workbench", run=run_id)
     assert len(page.dataframe[0].value) > 10
 
@@ -232,7 +232,7 @@ def test_a_study_with_too_many_rows_has_no_verdict(opened, services, monkeypatch
 
 
 def test_long_tables_of_a_study_have_pages(opened, services, monkeypatch):
-    monkeypatch.setattr("app.components.pager.LINES", 3)
+    monkeypatch.setattr("relens_dashboard.components.pager.LINES", 3)
     page = opened("bias", run=study_of(services.store, 1))
     assert page.get("pagination")
     assert all(len(table.value) <= 3 for table in page.dataframe)

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.live_preview import PREVIEW_LIMITS, LivePreview
-from engine.errors import RegexError
-from engine.query import Query
+from relens.errors import RegexError
+from relens.query import Query
+from relens_dashboard.live_preview import PREVIEW_LIMITS, LivePreview
 from tests.app.fakes import FakePreviewer
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app import masks
-from app.masks import LONGEST_SHOWN, mask_of, shown
-from engine.studies import masking
-from engine.studies.masking import Masker
+from relens.studies import masking
+from relens.studies.masking import Masker
+from relens_dashboard import masks
+from relens_dashboard.masks import LONGEST_SHOWN, mask_of, shown
 
 WORDS = ("idiot", "jerk")
 TEXTS = ["An idiot.", "An id*iot, a jrk", "nobody", "", "a jerk " * 200]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import narrative
-from engine.counted import counted
-from engine.query import Distribution, Limits, Query, Sampling
-from engine.runs.specification import SearchSpecification
+from relens.counted import counted
+from relens.query import Distribution, Limits, Query, Sampling
+from relens.runs.specification import SearchSpecification
+from relens_dashboard import narrative
 from tests.app.fakes import FakeStore
 
 

@@ -12,45 +12,49 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+DASHBOARD = "app/relens_dashboard"
 SOURCES = sorted([*ROOT.glob("app/**/*.py"), *ROOT.glob("pages/*.py")])
 
 #: Rooms that parse, compile and build automata. What a page may have of them is said here: names, data and records.
-ROOMS = ("engine.language", "engine.tokens", "engine.learn", "engine.traversal", "engine.search_run")
+ROOMS = ("relens.language", "relens.tokens", "relens.learn", "relens.traversal", "relens.search_run")
 OF_ROOMS = {
-    "engine.language.group_names": "reads names off an expression in one pass",
-    "engine.language.stop_words": "a list",
-    "engine.learn.random_walks": "records, and numbers that bound them",
-    "engine.learn.steps": "records",
-    "engine.learn.text_encodings": "records",
-    "engine.tokens.token_lattice": "a number",
-    "engine.traversal.summaries": "sums over rows, of which a page holds a bounded number",
+    "relens.language.group_names": "reads names off an expression in one pass",
+    "relens.language.stop_words": "a list",
+    "relens.learn.random_walks": "records, and numbers that bound them",
+    "relens.learn.steps": "records",
+    "relens.learn.text_encodings": "records",
+    "relens.tokens.token_lattice": "a number",
+    "relens.traversal.summaries": "sums over rows, of which a page holds a bounded number",
 }
 #: Names of functions that no page calls, wherever they come from: a child or the worker does (see the module named).
 ELSEWHERE = {
-    "parse_regex": "engine.runs.preview",
-    "compile_query": "engine.runs.preview",
-    "compile_regex": "engine.runs.preview",
-    "compile_language": "engine.runs.preview",
-    "explain": "engine.runs.preview",
-    "GroupReader": "engine.language.group_names",
-    "lesson": "engine.runs.learning",
-    "read_run": "engine.runs.intake",
-    "read_deck": "engine.runs.intake",
+    "parse_regex": "relens.runs.preview",
+    "compile_query": "relens.runs.preview",
+    "compile_regex": "relens.runs.preview",
+    "compile_language": "relens.runs.preview",
+    "explain": "relens.runs.preview",
+    "GroupReader": "relens.language.group_names",
+    "lesson": "relens.runs.learning",
+    "read_run": "relens.runs.intake",
+    "read_deck": "relens.runs.intake",
     "search": "the worker",
     "search_many": "the worker",
     "open_validator": "the worker",
     "load_model": "the worker",
-    "load_tokenizer": "engine.runs.preview",
-    "tokenizer_for_page": "engine.runs.preview",
+    "load_tokenizer": "relens.runs.preview",
+    "tokenizer_for_page": "relens.runs.preview",
 }
 #: Where words are masked: one door.
-MASK_DOOR = "app/masks.py"
+MASK_DOOR = f"{DASHBOARD}/masks.py"
 #: Readers of texts that somebody brings, and why a page may call them.
 READERS = {
-    ("app/studies/cloze_settings.py", "passages_of_file"): "an upload of at most 5 MB, line by line, with limits",
-    ("app/studies/cloze_settings.py", "passages_of_lines"): "at most 500,000 characters, line by line",
-    ("app/studies/dialogue_model.py", "read_corpus"): "an upload of at most 5 MB, line by line, once",
-    ("app/studies/toxicity.py", "find_sentences"): "an upload of at most 5 MB, a sentence at a time, once",
+    (
+        f"{DASHBOARD}/studies/cloze_settings.py",
+        "passages_of_file",
+    ): "an upload of at most 5 MB, line by line, with limits",
+    (f"{DASHBOARD}/studies/cloze_settings.py", "passages_of_lines"): "at most 500,000 characters, line by line",
+    (f"{DASHBOARD}/studies/dialogue_model.py", "read_corpus"): "an upload of at most 5 MB, line by line, once",
+    (f"{DASHBOARD}/studies/toxicity.py", "find_sentences"): "an upload of at most 5 MB, a sentence at a time, once",
 }
 READING = {"find_sentences", "passages_of_file", "passages_of_lines", "read_passages", "read_corpus"}
 #: Patterns are literals of the source, so they can be read once, here, for whether they are linear.
@@ -102,7 +106,7 @@ def offences(source: str, place: str) -> list[str]:
     of_engine = {
         name.asname or name.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engine")
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("relens.")
         for name in node.names
     }
     for owner, name, call in calls(tree):
@@ -114,7 +118,7 @@ def offences(source: str, place: str) -> list[str]:
         if name == "Masker" and place != MASK_DOOR:
             complaints.append(f"{where}a mask is made, not by {MASK_DOOR}")
         if name in ("units", "plan") and not call.args and not call.keywords:
-            complaints.append(f"{where}the settings of a study are checked; engine.runs.study_checks does that")
+            complaints.append(f"{where}the settings of a study are checked; relens.runs.study_checks does that")
         if name in READING and (place, name) not in READERS:
             complaints.append(f"{where}{name} reads somebody's file")
     return complaints
@@ -129,16 +133,16 @@ def test_a_page_stays_within_the_budget(path):
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        ("from engine.language.syntax import parse_regex", "engine.language.syntax is imported"),
-        ("def f():\n    import engine.tokens.compiled", "engine.tokens.compiled is imported"),
+        ("from relens.language.syntax import parse_regex", "relens.language.syntax is imported"),
+        ("def f():\n    import relens.tokens.compiled", "relens.tokens.compiled is imported"),
         ("import re\nre.compile(pattern)", "re.compile with a pattern that is no literal"),
         ("import re\nre.search(f'a{word}', text)", "re.search with a pattern that is no literal"),
-        ("from engine.a import explain\nexplain(source)", "explain is called"),
+        ("from relens.a import explain\nexplain(source)", "explain is called"),
         ("Masker(words)", "a mask is made"),
         ("len(study.units())", "the settings of a study are checked"),
         ("study.plan()", "the settings of a study are checked"),
         ("find_sentences(text, words)", "reads somebody's file"),
-        ("from engine.runs.run_file import read_run\nread_run(data)", "read_run is called"),
+        ("from relens.runs.run_file import read_run\nread_run(data)", "read_run is called"),
     ],
 )
 def test_an_offence_is_reported(source, complaint):
@@ -150,10 +154,10 @@ def test_an_offence_is_reported(source, complaint):
     "source",
     [
         "import re\nre.sub(r'[<>]' + r'+', '', text)",
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from engine.tokens.compiled import CompiledQuery",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from relens.tokens.compiled import CompiledQuery",
         "checks.units(study)",
-        "from engine.language.stop_words import STOP_WORDS",
-        "from app.glossary import search\nsearch(text)",
+        "from relens.language.stop_words import STOP_WORDS",
+        "from relens_dashboard.glossary import search\nsearch(text)",
     ],
 )
 def test_work_within_the_budget_is_allowed(source):

@@ -8,16 +8,16 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from app.components.edit_settings import popover_label
-from app.form import Form
-from app.gallery import load_gallery
-from app.places import places
-from app.study_views import study_views
-from app.text import as_html
-from engine.errors import LimitError, StoreError
-from engine.query import Decoding, Distribution, Edits, Exclude, Query, Sampling
-from engine.runs.specification import InspectSpecification, SearchSpecification
-from engine.tokens.boundary_advice import BoundaryAdvice
+from relens.errors import LimitError, StoreError
+from relens.query import Decoding, Distribution, Edits, Exclude, Query, Sampling
+from relens.runs.specification import InspectSpecification, SearchSpecification
+from relens.tokens.boundary_advice import BoundaryAdvice
+from relens_dashboard.components.edit_settings import popover_label
+from relens_dashboard.form import Form
+from relens_dashboard.gallery import load_gallery
+from relens_dashboard.places import places
+from relens_dashboard.study_views import study_views
+from relens_dashboard.text import as_html
 from tests.app.fakes import bias_rows, match_row
 
 WORKBENCH = "../pages/workbench.py"
@@ -39,7 +39,7 @@ def captions(page):
 @pytest.fixture
 def workbench(dashboard, monkeypatch):
     # A busy machine may take longer over a preview than a page waits at once.
-    monkeypatch.setattr("app.components.query_panel._WAIT_SECONDS", 20.0)
+    monkeypatch.setattr("relens_dashboard.components.query_panel._WAIT_SECONDS", 20.0)
     dashboard.run()
     page = dashboard.switch_page(WORKBENCH).run()
     assert not page.exception
@@ -193,7 +193,7 @@ class TestQuestion:
         ask(workbench, "cat", top_k=40)
         codes = [code.value for code in workbench.code]
         assert any("decoding=Decoding(top_k=40)" in code for code in codes)
-        assert any(code.startswith("python -m engine cat") and "--top-k 40" in code for code in codes)
+        assert any(code.startswith("relens query cat") and "--top-k 40" in code for code in codes)
 
     def test_a_link_fills_the_form_and_runs_nothing(self, dashboard, services):
         dashboard.query_params.update({"pattern": "a+b|c&d", "top_k": "40", "greedy": "false"})

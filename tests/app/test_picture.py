@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import picture
-from app.drawing import STYLES, Marks
-from app.picture import details_of, legend_of, picture_of
-from engine.runs.preview import Graph, GraphArc
+from relens.runs.preview import Graph, GraphArc
+from relens_dashboard import picture
+from relens_dashboard.drawing import STYLES, Marks
+from relens_dashboard.picture import details_of, legend_of, picture_of
 from tests.app.fakes import graph_of
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
@@ -168,7 +168,8 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_labels_are_readable_on_their_background(theme):
-    config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"][theme]
+    settings = ROOT / "app" / "relens_dashboard" / ".streamlit" / "config.toml"
+    config = tomllib.loads(settings.read_text(encoding="utf-8"))["theme"][theme]
     colours = variables(".frame") | (variables(".frame.dark") if theme == "dark" else {})
     colours |= {"ink": config["textColor"], "paper": config["backgroundColor"]}
     style = (ROOT / "assets/automaton_view/drawing.css").read_text(encoding="utf-8")

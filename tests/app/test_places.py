@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.places import places
-from app.study_views import module_name, study_views
+from relens_dashboard.places import places
+from relens_dashboard.study_views import module_name, study_views
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = places(study_views())

@@ -10,15 +10,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.components import arrange_deck, show_deck
-from app.components.study_findings import remembered_findings
-from app.present.finding import Finding
-from app.present.previews import preview_of
-from app.run_rows import read_rows
-from app.study_views import study_views
-from engine.runs.screens import LONGEST_FILE, LONGEST_PREVIEW, Screen
-from engine.runs.specification import StudySpecification
-from engine.studies.encodings import EncodingsStudy
+from relens.runs.screens import LONGEST_FILE, LONGEST_PREVIEW, Screen
+from relens.runs.specification import StudySpecification
+from relens.studies.encodings import EncodingsStudy
+from relens_dashboard.components import arrange_deck, show_deck
+from relens_dashboard.components.study_findings import remembered_findings
+from relens_dashboard.present.finding import Finding
+from relens_dashboard.present.previews import preview_of
+from relens_dashboard.run_rows import read_rows
+from relens_dashboard.study_views import study_views
 from tests.app.studies.test_bias import ROWS, STUDY
 
 PAGE = "../pages/present.py"
@@ -100,7 +100,7 @@ class TestPin:
         assert "present?deck=Monday" in bias.toast[0].value
 
     def test_a_full_deck_is_one_sentence(self, bias, screens, monkeypatch):
-        monkeypatch.setattr("engine.runs.screens.MOST_SCREENS", 0)
+        monkeypatch.setattr("relens.runs.screens.MOST_SCREENS", 0)
         bias.button(key="pin_figure_0").click().run()
         assert "the most that a deck may have" in bias.error[0].value
         assert not bias.exception
@@ -194,7 +194,7 @@ class TestLargeFigures:
         finding = Finding("t", ["s"], figure=go.Figure(go.Bar(x=["a"], y=[1.0])))
 
         def page(services, finding):
-            from app.components.pin_button import pin_button
+            from relens_dashboard.components.pin_button import pin_button
 
             pin_button(services, finding, key="pin")
 

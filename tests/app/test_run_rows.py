@@ -8,12 +8,12 @@ import weakref
 
 import pytest
 
-from app import run_rows
-from app.run_rows import RowHolder, read_all_rows, read_rows, stored_rows
-from engine.errors import StoreError
-from engine.query import Query, Sampling
-from engine.runs.specification import SearchSpecification, StudySpecification
-from engine.studies.bias import BiasStudy
+from relens.errors import StoreError
+from relens.query import Query, Sampling
+from relens.runs.specification import SearchSpecification, StudySpecification
+from relens.studies.bias import BiasStudy
+from relens_dashboard import run_rows
+from relens_dashboard.run_rows import RowHolder, read_all_rows, read_rows, stored_rows
 from tests.app.fakes import FakeStore, match_row
 
 PAGE = 10

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.sample_check import compare
-from app.tables import distinct_labels, group_key, groups_table, string_key, strings_table
+from relens_dashboard.sample_check import compare
+from relens_dashboard.tables import distinct_labels, group_key, groups_table, string_key, strings_table
 from tests.app.fakes import bias_rows
 
 

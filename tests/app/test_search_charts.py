@@ -2,9 +2,9 @@
 
 import math
 
-from app import search_charts
-from app.charts import BLUE, RED
-from app.tables import matches_table
+from relens_dashboard import search_charts
+from relens_dashboard.charts import BLUE, RED
+from relens_dashboard.tables import matches_table
 from tests.app.fakes import match_row
 
 

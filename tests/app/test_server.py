@@ -10,13 +10,13 @@ import pytest
 from streamlit import config
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
-from engine.runs.sizes import MOST_CHARACTERS
+from relens.runs.sizes import MOST_CHARACTERS
 from tests.browser.server import running_page
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
-    with running_page(Path("app/main.py"), tmp_path_factory.mktemp("server") / "log") as (url, _):
+    with running_page(Path("app/relens_dashboard/main.py"), tmp_path_factory.mktemp("server") / "log") as (url, _):
         yield urlsplit(url).port
 
 

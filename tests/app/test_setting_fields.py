@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.setting_fields import LARGEST, bounds
-from engine.query import Decoding, Distribution, Limits, Sampling
-from engine.setting import declared
+from relens.query import Decoding, Distribution, Limits, Sampling
+from relens.setting import declared
+from relens_dashboard.setting_fields import LARGEST, bounds
 
 
 def form(kind: str, values: dict) -> None:
     """A page with nothing but the fields of a record."""
     import streamlit as st
 
-    from app.setting_fields import SettingFields, all_fields
-    from engine.errors import QueryError
-    from engine.setting import settings_of
-    from engine.studies.catalogue import study_class
+    from relens.errors import QueryError
+    from relens.setting import settings_of
+    from relens.studies.catalogue import study_class
+    from relens_dashboard.setting_fields import SettingFields, all_fields
 
     fields = SettingFields(study_class(kind).from_json(values), "form")
     try:
@@ -38,7 +38,7 @@ def drawn(kind: str, **values: object) -> AppTest:
 
 @pytest.mark.parametrize("kind", ["bias", "cloze", "decoder", "encodings", "knowledge", "replay"])
 def test_untouched_fields_give_the_record_back(kind):
-    from engine.studies.catalogue import study_class
+    from relens.studies.catalogue import study_class
 
     assert drawn(kind).session_state["made"] == study_class(kind)()
 
@@ -90,9 +90,9 @@ def list_that_opens() -> None:
     """A page with one choice, as a list that opens."""
     import streamlit as st
 
-    from app.setting_fields import setting_field
-    from engine.setting import declared
-    from engine.triggers.model.training_study import DialogueModelStudy
+    from relens.setting import declared
+    from relens.triggers.model.training_study import DialogueModelStudy
+    from relens_dashboard.setting_fields import setting_field
 
     one = declared(DialogueModelStudy, "form")
     st.session_state["made"] = setting_field(st, one, "eou", key="form", widget="selectbox")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app import share_charts
-from app.charts import BLUE, ORANGE
-from app.sample_check import Compared
-from app.tables import groups_table, strings_table
+from relens_dashboard import share_charts
+from relens_dashboard.charts import BLUE, ORANGE
+from relens_dashboard.sample_check import Compared
+from relens_dashboard.tables import groups_table, strings_table
 from tests.app.fakes import bias_rows, match_row
 
 

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import streamlit as st
 
-from app.learn.sources import get_lessons, get_texts, lesson_source, text_source
-from app.learn.walk_page import walk_answers
-from app.services import Services, get_services
-from app.shared import Shared, shared
-from engine.errors import StoreError
-from engine.runs.store import Store
+from relens.errors import StoreError
+from relens.runs.store import Store
+from relens_dashboard.learn.sources import get_lessons, get_texts, lesson_source, text_source
+from relens_dashboard.learn.walk_page import walk_answers
+from relens_dashboard.services import Services, get_services
+from relens_dashboard.shared import Shared, shared
 from tests.app.fakes import FakePreviewer, FakeSupervisor
 
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import engine
-from app import snippets
-from engine.command_line.options import limits_of, query_of, traversal_of
-from engine.command_line.parser import argument_parser
-from engine.query import (
+import relens
+from relens.command_line.options import limits_of, query_of, traversal_of
+from relens.command_line.parser import argument_parser
+from relens.query import (
     Boundary,
     Decoding,
     Distribution,
@@ -26,7 +25,8 @@ from engine.query import (
     Sampling,
     ShortestPath,
 )
-from engine.runs.specification import SearchSpecification
+from relens.runs.specification import SearchSpecification
+from relens_dashboard import snippets
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=25)
 edits = st.just(Edits()) | st.builds(
@@ -92,7 +92,7 @@ def run_snippet(code, matches=()):
 
     printed = io.StringIO()
     replaced = {"load_model": lambda name: name, "search": search}
-    with mock.patch.dict(engine.__dict__, replaced), contextlib.redirect_stdout(printed):
+    with mock.patch.dict(relens.__dict__, replaced), contextlib.redirect_stdout(printed):
         exec(compile(code, "snippet", "exec"), {})
     return arguments, printed.getvalue()
 
@@ -111,8 +111,8 @@ def test_the_python_snippet_asks_the_same(specification):
 @given(specifications())
 def test_the_command_asks_the_same(specification):
     command = shlex.split(snippets.as_command(specification))
-    assert command[:3] == ["python", "-m", "engine"]
-    options = argument_parser().parse_args(command[3:])
+    assert command[:2] == ["relens", "query"]
+    options = argument_parser().parse_args(command[2:])
     assert options.model == specification.model
     assert query_of(options) == specification.query
     assert traversal_of(options) == specification.traversal
@@ -123,7 +123,7 @@ def test_the_python_snippet_reads_as_one_would_write_it():
     query = Query(r" \d{4}", "born in", decoding=Decoding(top_k=40))
     code = snippets.as_python(SearchSpecification("gpt2", query, limits=Limits(matches=5)))
     assert code == (
-        "from engine import Decoding, Limits, Query, ShortestPath, load_model, search\n\n"
+        "from relens import Decoding, Limits, Query, ShortestPath, load_model, search\n\n"
         "query = Query(\n"
         "    prefix='born in',\n"
         '    pattern=r" \\d{4}",\n'
@@ -143,7 +143,7 @@ def test_a_distribution_over_groups_reads_as_one_would_write_it():
     assert code == (
         "import math\n"
         "from collections import Counter\n\n"
-        "from engine import Distribution, Edits, Exclude, Query, load_model, search\n\n"
+        "from relens import Distribution, Edits, Exclude, Query, load_model, search\n\n"
         "query = Query(\n"
         "    prefix='The (?P<animal>cat|dog)',\n"
         "    pattern='(?P<verb> sat| ran)',\n"
@@ -177,17 +177,17 @@ def test_a_distribution_over_groups_reads_as_one_would_write_it():
     [
         (
             SearchSpecification("m", Query("a", edits=Edits(1, "pattern", insertions=False, alphabet="[a-z]"))),
-            "python -m engine a --model m --edits 1 --edit-where pattern --no-insertions --edit-alphabet '[a-z]'"
+            "relens query a --model m --edits 1 --edit-where pattern --no-insertions --edit-alphabet '[a-z]'"
             " --matches none",
         ),
         (
             SearchSpecification("m", Query("a", exclude=Exclude("-.*", ("b c",), stop_words=True)), Sampling(9, 4)),
-            "python -m engine a --model m '--exclude=-.*' --exclude-word 'b c' --exclude-stop-words"
+            "relens query a --model m '--exclude=-.*' --exclude-word 'b c' --exclude-stop-words"
             " --traversal sampling --samples 9 --seed 4",
         ),
         (
             SearchSpecification("m", Query("(?P<who>a|b)"), Distribution(), Limits(seconds=1.5, prefixes=7)),
-            "python -m engine '(?P<who>a|b)' --model m --traversal distribution --by who --seconds 1.5 --prefixes 7",
+            "relens query '(?P<who>a|b)' --model m --traversal distribution --by who --seconds 1.5 --prefixes 7",
         ),
     ],
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.components.status import status_html
-from engine.runs.records import QueueState, WorkerRecord
-from engine.runs.supervisor import WorkerState
+from relens.runs.records import QueueState, WorkerRecord
+from relens.runs.supervisor import WorkerState
+from relens_dashboard.components.status import status_html
 
 STATE = WorkerState(alive=True, starting=False, restarts=0, last_exit=None, pid=7, log="worker.log")
 WORKER = WorkerRecord(

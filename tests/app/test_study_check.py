@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.study_check import StudyCheck
-from engine.errors import QueryError
-from engine.runs.study_checks import Checked
-from engine.studies.knowledge import KnowledgeStudy
-from engine.studies.memorization import MemorizationStudy
+from relens.errors import QueryError
+from relens.runs.study_checks import Checked
+from relens.studies.knowledge import KnowledgeStudy
+from relens.studies.memorization import MemorizationStudy
+from relens_dashboard.study_check import StudyCheck
 
 QUICK, SLOW = KnowledgeStudy(), MemorizationStudy()
 

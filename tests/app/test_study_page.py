@@ -12,20 +12,20 @@ import shlex
 import pandas as pd
 import pytest
 
-from app import study_views as views
-from app.report import study_report
-from app.studies.bias import VIEW
-from app.studies.view import Table
-from app.study_files import study_file
-from app.study_narrative import ending_sentence, fraction_done, seconds_left, units_sentence, work_sentence
-from app.study_snippets import differing_settings, study_command, study_python
-from engine.command_line.study import study_of, study_parser
-from engine.errors import QueryError, StoreError
-from engine.query import Boundary
-from engine.runs.specification import StudySpecification
-from engine.studies.bias import PRESETS, BiasStudy
-from engine.studies.bias_variants import Variant
-from engine.studies.catalogue import STUDIES, presets, study_class
+from relens.command_line.study import study_of, study_parser
+from relens.errors import QueryError, StoreError
+from relens.query import Boundary
+from relens.runs.specification import StudySpecification
+from relens.studies.bias import PRESETS, BiasStudy
+from relens.studies.bias_variants import Variant
+from relens.studies.catalogue import STUDIES, presets, study_class
+from relens_dashboard import study_views as views
+from relens_dashboard.report import study_report
+from relens_dashboard.studies.bias import VIEW
+from relens_dashboard.studies.view import Table
+from relens_dashboard.study_files import study_file
+from relens_dashboard.study_narrative import ending_sentence, fraction_done, seconds_left, units_sentence, work_sentence
+from relens_dashboard.study_snippets import differing_settings, study_command, study_python
 from tests.app.fakes import FakeStore
 from tests.app.studies.test_bias import EXACT, FEW, ROWS, STUDY, rows_of
 
@@ -92,7 +92,7 @@ class TestPage:
         assert bias_page.button(key="study_run_button").disabled
 
     def test_without_a_model_there_is_a_sentence(self, dashboard, services, monkeypatch):
-        monkeypatch.setattr("app.components.study_page.available_models", list)
+        monkeypatch.setattr("relens_dashboard.components.study_page.available_models", list)
         dashboard.run()
         page = dashboard.switch_page(PAGE).run()
         assert not page.exception
@@ -228,7 +228,7 @@ def _without(kind):
     from importlib import import_module
 
     def importing(name):
-        if name == f"app.studies.{kind}":
+        if name == f"relens_dashboard.studies.{kind}":
             raise SyntaxError("broken")
         return import_module(name)
 
@@ -287,14 +287,14 @@ def test_snippets_describe_the_same_study(kind):
     for study in presets(kind).values():
         specification = StudySpecification("some model", study)
         words = shlex.split(study_command(specification))
-        assert words[:4] == ["python", "-m", "engine", "study"]
-        options = study_parser().parse_args(words[4:])
+        assert words[:2] == ["relens", "study"]
+        options = study_parser().parse_args(words[2:])
         assert study_of(options) == study
         assert (options.model == "some model") == study.needs_model
         assert ("load_model" in study_python(specification)) == study.needs_model
         scope: dict = {}
         built = re.search(r"study = (.*?)\nrun = ", study_python(specification), re.DOTALL)
-        script = study_python(specification).split("study = ")[0].replace("from engine import load_model\n", "")
+        script = study_python(specification).split("study = ")[0].replace("from relens import load_model\n", "")
         exec(script + f"study = {built.group(1)}", scope)
         assert scope["study"] == study
 
@@ -323,7 +323,7 @@ class TestReport:
             assert sentence.split("<b>")[0][:40] in text
         assert text.count('class="plotly-graph-div"') == len(VIEW.figures(STUDY.findings(ROWS), STUDY))
         assert "Cramér" in text
-        assert "python -m engine study bias" in text
+        assert "relens study bias" in text
         assert "BiasStudy.from_json" in text
 
     def test_every_text_is_escaped(self, record):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tables import (
+from relens_dashboard.tables import (
     COLUMN_HELP,
     HIDDEN,
     continuation,

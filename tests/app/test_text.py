@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import text as untrusted
+from relens_dashboard import text as untrusted
 
 any_text = st.text(st.characters(codec=None), max_size=40)
 

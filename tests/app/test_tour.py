@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.form import DEFAULT_MODEL, Form
-from app.gallery import load_gallery
-from app.links import parameters
-from app.tour import PATTERN, STEPS, step_number
+from relens_dashboard.form import DEFAULT_MODEL, Form
+from relens_dashboard.gallery import load_gallery
+from relens_dashboard.links import parameters
+from relens_dashboard.tour import PATTERN, STEPS, step_number
 
 START = "../pages/start.py"
 

@@ -38,10 +38,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
-from engine.errors import RelensError
-from engine.record import Record
-from engine.runs.specification import SearchSpecification
-from engine.studies.catalogue import STUDIES, study_class
+from relens.errors import RelensError
+from relens.record import Record
+from relens.runs.specification import SearchSpecification
+from relens.studies.catalogue import STUDIES, study_class
 from tests.attacks import made
 from tests.attacks.server import LONGEST_FREEZE, Target, attacked, processes_of, settle
 from tests.attacks.session import RefusedError

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import make_url
 
-from engine.query import Query
-from engine.runs.run_file import read_run
-from engine.runs.specification import SearchSpecification
-from engine.runs.store import Store
+from relens.query import Query
+from relens.runs.run_file import read_run
+from relens.runs.specification import SearchSpecification
+from relens.runs.store import Store
 from tests.engine.runs.fakes import match
 
 Json = dict[str, Any]

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.runs.store import Store
+from relens.runs.store import Store
 from tests.attacks.session import Session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -179,7 +179,7 @@ def attacked(
     variables.pop("RELENS_DATA", None)
     with (folder / "server.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)],
+            [sys.executable, "-m", "streamlit", "run", "app/relens_dashboard/main.py", "--server.port", str(port)],
             cwd=ROOT,
             env=variables,
             stdin=subprocess.DEVNULL,
@@ -236,7 +236,7 @@ def command_of(process: psutil.Process) -> str:
 
 def compilers(target: Target) -> list[psutil.Process]:
     """The children that compile regular expressions, of the worker and of the previews."""
-    return [process for process in target.processes() if "engine.language.serving" in command_of(process)]
+    return [process for process in target.processes() if "relens.language.serving" in command_of(process)]
 
 
 def is_answered(visitor: Session) -> bool:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from engine.runs.export import export_rows
-from engine.studies.safe_https import SafeHttps
+from relens.runs.export import export_rows
+from relens.studies.safe_https import SafeHttps
 from tests.attacks import made
 from tests.attacks.server import ROOT, attacked, damage
 from tests.attacks.session import RefusedError

@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from engine.errors import RelensError
-from engine.runs.run_file import read_run
-from engine.runs.screens import FORMAT, ScreenStore
+from relens.errors import RelensError
+from relens.runs.run_file import read_run
+from relens.runs.screens import FORMAT, ScreenStore
 from tests.attacks import made
 from tests.attacks.server import settle
 from tests.attacks.test_freezes import taken_in

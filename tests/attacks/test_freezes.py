@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from engine.runs.screens import Screen, ScreenStore
+from relens.runs.screens import Screen, ScreenStore
 from tests.attacks import made
 from tests.attacks.server import Target, settle
 from tests.attacks.session import RefusedError

@@ -26,8 +26,8 @@ def test_the_files_that_are_changed_were_good(tiny):
     """Else everything would be refused for one and the same reason."""
     import random
 
-    from engine.errors import RelensError
-    from engine.runs.run_file import read_run
+    from relens.errors import RelensError
+    from relens.runs.run_file import read_run
     from tests.attacks.made import packed
 
     read = 0

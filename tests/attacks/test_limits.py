@@ -13,11 +13,11 @@ import tracemalloc
 import psutil
 import pytest
 
-from engine.errors import RelensError
-from engine.query import Limits
-from engine.runs.run_file import read_run
-from engine.runs.specification import StudySpecification, specification_from_json
-from engine.runs.store import Store
+from relens.errors import RelensError
+from relens.query import Limits
+from relens.runs.run_file import read_run
+from relens.runs.specification import StudySpecification, specification_from_json
+from relens.runs.store import Store
 from tests.attacks import made
 from tests.attacks.server import ROOT, Target, attacked, compilers, processes_of, wait_until
 
@@ -170,8 +170,8 @@ def test_a_search_from_python_ends_within_its_own_limits(tiny):
     """Default limits are 10 s and 2 GiB of compilation; the process that asks and all its children are measured."""
     program = (
         "import sys, time, json\n"
-        "from engine import Query, load_model, search\n"
-        "from engine.errors import LimitError\n"
+        "from relens import Query, load_model, search\n"
+        "from relens.errors import LimitError\n"
         "model = load_model(sys.argv[1])\n"
         "next(iter(search(model, Query('a'))))\n"
         "begun = time.monotonic()\n"

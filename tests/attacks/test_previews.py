@@ -10,7 +10,7 @@ from urllib.parse import quote
 import psutil
 import pytest
 
-from engine.query import Limits
+from relens.query import Limits
 from tests.attacks.server import Target, compilers, is_answered
 
 EXPRESSIONS = {

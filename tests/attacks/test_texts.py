@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from engine.runs.screens import Screen, ScreenStore
+from relens.runs.screens import Screen, ScreenStore
 from tests.attacks import made
 
 EVIL = "http://evil.example"

@@ -150,12 +150,13 @@ def test_paths_lead_nowhere(target):
 
     for path in [
         "/app/static/../main.py",
-        "/static/../../app/main.py",
+        "/static/../../app/relens_dashboard/main.py",
         "/%2e%2e/%2e%2e/etc/passwd",
         "/media/../../runs.db",
         "/component/../../../etc/passwd",
-        "/_stcore/bidi-components/relens.ticker/../../../app/main.py",
+        "/_stcore/bidi-components/relens.ticker/../../../app/relens_dashboard/main.py",
         "//etc/passwd",
+        "/app/relens_dashboard/.streamlit/config.toml",
         "/.streamlit/config.toml",
         "/runs.db",
     ]:

@@ -12,9 +12,9 @@ import time
 import psutil
 import pytest
 
-from engine.errors import LimitError, StoreError
-from engine.runs.specification import InspectSpecification, specification_from_json
-from engine.runs.store import Store
+from relens.errors import LimitError, StoreError
+from relens.runs.specification import InspectSpecification, specification_from_json
+from relens.runs.store import Store
 from tests.attacks import made
 from tests.attacks.server import ROOT, Target, command_of, damage, is_answered, processes_of, settle, wait_until
 
@@ -24,7 +24,7 @@ def search(model: str, pattern: str = "The (cat|dog)"):
 
 
 def workers(target: Target) -> list[psutil.Process]:
-    return [process for process in target.processes() if "engine.runs.worker" in command_of(process)]
+    return [process for process in target.processes() if "relens.runs.worker" in command_of(process)]
 
 
 def done(target: Target, run_id: str) -> bool:
@@ -113,7 +113,7 @@ def test_a_worker_that_is_killed_again_and_again_leaves_no_process(own_target):
 
 REPORTING = """
 import sys
-from engine.runs.store import Store
+from relens.runs.store import Store
 store = Store(sys.argv[1])
 store.heartbeat("worker", "idle")
 run = store.claim("worker")
@@ -175,7 +175,7 @@ def test_one_visitor_cannot_take_the_whole_queue(store, monkeypatch):
 def test_one_visitor_cannot_take_the_whole_queue_by_pressing_run(own_target):
     with own_target(environment={"RELENS_QUEUE": "8"}) as target:
         # Nobody serves the queue: the lock of the worker is held here.
-        from engine.runs.lock import WorkerLock
+        from relens.runs.lock import WorkerLock
 
         with WorkerLock(target.store_url) as lock:
             assert lock.acquire()
@@ -202,8 +202,8 @@ def test_one_visitor_cannot_take_the_whole_queue_by_pressing_run(own_target):
 
 WRITING = """
 import sys
-from engine.runs.specification import specification_from_json
-from engine.runs.store import Store
+from relens.runs.specification import specification_from_json
+from relens.runs.store import Store
 from tests.attacks import made
 store, number = Store(sys.argv[1]), sys.argv[2]
 for turn in range(10):
@@ -232,9 +232,9 @@ def test_ten_programs_write_and_read_one_store(store, tmp_path):
 
 LIMITED = """
 import resource, sys
-from engine.errors import StoreError
-from engine.runs.run_file import read_run
-from engine.runs.store import Store
+from relens.errors import StoreError
+from relens.runs.run_file import read_run
+from relens.runs.store import Store
 from tests.attacks import made
 store = Store(sys.argv[1])
 kept = store.import_run(read_run(made.run_file(made.search("a", "m"), [made.match_row(1)])))

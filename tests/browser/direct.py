@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from engine.models.loading import load_tokenizer
-from engine.settings import cache_folder
+from relens.models.loading import load_tokenizer
+from relens.settings import cache_folder
 
 NAME = "smollm2-135m"
 

@@ -11,22 +11,22 @@ from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 
-from app.present.finding import Finding
-from app.study_views import study_views
-from engine.query import Decoding, Distribution, Edits, Encoding, Limits, Query, Sampling, ShortestPath
-from engine.runs.records import ENDED
-from engine.runs.screens import ScreenStore
-from engine.runs.specification import SearchSpecification, Specification, StudySpecification
-from engine.runs.store import Store
-from engine.studies.bias import BiasStudy
-from engine.studies.cloze import ClozeStudy
-from engine.studies.encodings import EncodingsStudy
-from engine.studies.knowledge import KnowledgeStudy
-from engine.studies.memorization import MemorizationStudy
-from engine.studies.replay import ReplayStudy
-from engine.studies.toxicity import ToxicityStudy, demonstration
-from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
-from engine.triggers.hits import Thresholds
+from relens.query import Decoding, Distribution, Edits, Encoding, Limits, Query, Sampling, ShortestPath
+from relens.runs.records import ENDED
+from relens.runs.screens import ScreenStore
+from relens.runs.specification import SearchSpecification, Specification, StudySpecification
+from relens.runs.store import Store
+from relens.studies.bias import BiasStudy
+from relens.studies.cloze import ClozeStudy
+from relens.studies.encodings import EncodingsStudy
+from relens.studies.knowledge import KnowledgeStudy
+from relens.studies.memorization import MemorizationStudy
+from relens.studies.replay import ReplayStudy
+from relens.studies.toxicity import ToxicityStudy, demonstration
+from relens.triggers.causal.check_study import CheckedText, PromptCheckStudy
+from relens.triggers.hits import Thresholds
+from relens_dashboard.present.finding import Finding
+from relens_dashboard.study_views import study_views
 from tests.browser.server import Dashboard, wait_until
 
 MODEL = "smollm2-135m"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Download, Locator, Page, Playwright, TimeoutError
 
-from engine.runs.store import Store
+from relens.runs.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,7 +54,7 @@ def running_dashboard(folder: Path) -> Iterator[Dashboard]:
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
     }
-    with running_page(Path("app/main.py"), folder / "dashboard.log", environment) as (url, process):
+    with running_page(Path("app/relens_dashboard/main.py"), folder / "dashboard.log", environment) as (url, process):
         yield Dashboard(url, Store(store_url), process)
 
 
@@ -66,8 +66,9 @@ def running_page(
     port = _free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
-            cwd=ROOT,
+            [sys.executable, "-P", "-m", "streamlit", "run", str(ROOT / script), "--server.port", str(port)],
+            # Where Streamlit's settings are, for every script.
+            cwd=ROOT / "app" / "relens_dashboard",
             env=os.environ | (environment or {}),
             stdout=output,
             stderr=subprocess.STDOUT,

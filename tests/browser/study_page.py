@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from engine.runs.records import ENDED
-from engine.studies.catalogue import study_class
+from relens.runs.records import ENDED
+from relens.studies.catalogue import study_class
 from tests.browser.server import PATIENCE, Dashboard, download, parameter, wait_until
 
 #: True where each figure is called by a whole text, or begins with a sentence.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from app.components import automaton_view, keyboard, show_deck, ticker
+from relens_dashboard.components import automaton_view, keyboard, show_deck, ticker
 from tests.browser.server import PATIENCE, wait_until
 
 pytestmark = pytest.mark.browser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import TimeoutError, expect
 
-from app.tour import STEPS
+from relens_dashboard.tour import STEPS
 from tests.browser.server import wait_until
 
 pytestmark = pytest.mark.browser

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from engine.query import Distribution, Limits, Query, Sampling
-from engine.runs.run_file import read_run
-from engine.runs.specification import SearchSpecification
+from relens.query import Distribution, Limits, Query, Sampling
+from relens.runs.run_file import read_run
+from relens.runs.specification import SearchSpecification
 from tests.browser.server import PATIENCE, download, wait_until
 
 pytestmark = pytest.mark.browser

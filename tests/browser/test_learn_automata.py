@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from engine.language.compile import compile_language
-from engine.learn.lesson import lesson, lesson_query
-from engine.learn.steps import LessonOptions
-from engine.models.loading import load_tokenizer
-from engine.pictures.labels import tokens_label
-from engine.query import Encoding
-from engine.studies.decoder_view import DecoderStudy, decoder_findings
-from engine.tokens.compiled import compile_query
+from relens.language.compile import compile_language
+from relens.learn.lesson import lesson, lesson_query
+from relens.learn.steps import LessonOptions
+from relens.models.loading import load_tokenizer
+from relens.pictures.labels import tokens_label
+from relens.query import Encoding
+from relens.studies.decoder_view import DecoderStudy, decoder_findings
+from relens.tokens.compiled import compile_query
 from tests.browser.server import PATIENCE, parameter, wait_until
 
 pytestmark = pytest.mark.browser

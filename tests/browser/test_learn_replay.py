@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from app.learn.replay_figures import automaton_marks, search_tree
-from engine.studies.replay import ReplayStudy
-from engine.studies.replay_findings import replay_findings
+from relens.studies.replay import ReplayStudy
+from relens.studies.replay_findings import replay_findings
+from relens_dashboard.learn.replay_figures import automaton_marks, search_tree
 from tests.browser.server import PATIENCE, wait_until
 
 pytestmark = pytest.mark.browser

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from engine.learn.text_encodings import text_encodings
-from engine.models.loading import load_tokenizer
-from engine.runs.specification import StudySpecification
-from engine.studies.encodings import EncodingsStudy
+from relens.learn.text_encodings import text_encodings
+from relens.models.loading import load_tokenizer
+from relens.runs.specification import StudySpecification
+from relens.studies.encodings import EncodingsStudy
 from tests.browser.server import PATIENCE, parameter
 
 pytestmark = pytest.mark.browser

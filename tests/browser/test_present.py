@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from engine.query import Decoding, Limits, Query, ShortestPath
-from engine.runs.screens import ScreenStore
-from engine.runs.specification import SearchSpecification, StudySpecification
-from engine.studies.bias import BiasStudy
+from relens.query import Decoding, Limits, Query, ShortestPath
+from relens.runs.screens import ScreenStore
+from relens.runs.specification import SearchSpecification, StudySpecification
+from relens.studies.bias import BiasStudy
 from tests.browser.server import PATIENCE, download
 
 pytestmark = pytest.mark.browser

@@ -7,13 +7,13 @@ import csv
 import pytest
 from playwright.sync_api import expect
 
-from app.study_views import study_views
-from engine.query import Encoding
-from engine.runs.specification import StudySpecification
-from engine.studies.bias import BiasStudy
-from engine.studies.bias_variants import Variant
-from engine.studies.rows import done_units, rows_of
-from engine.studies.toxicity import demonstration
+from relens.query import Encoding
+from relens.runs.specification import StudySpecification
+from relens.studies.bias import BiasStudy
+from relens.studies.bias_variants import Variant
+from relens.studies.rows import done_units, rows_of
+from relens.studies.toxicity import demonstration
+from relens_dashboard.study_views import study_views
 from tests.browser.server import PATIENCE, wait_until
 from tests.browser.study_page import StudyPage
 
@@ -74,7 +74,7 @@ def test_bias_from_its_settings_to_its_report(open_study, dashboard):
     shows_the_findings(page, dashboard, run_id)
     name, path = page.saved("study_report")
     assert name.endswith(".html")
-    assert "python -m engine study bias" in path.read_text(encoding="utf-8")
+    assert "relens study bias" in path.read_text(encoding="utf-8")
 
 
 def test_cloze(open_study, dashboard):

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from engine.query import Query
-from engine.runs.specification import SearchSpecification
+from relens.query import Query
+from relens.runs.specification import SearchSpecification
 from tests.browser.server import PATIENCE
 
 pytestmark = pytest.mark.browser

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from engine.query import Distribution, Edits, Exclude, Sampling
-from engine.runs.specification import SearchSpecification
+from relens.query import Distribution, Edits, Exclude, Sampling
+from relens.runs.specification import SearchSpecification
 from tests.browser.server import wait_until
 
 pytestmark = pytest.mark.browser

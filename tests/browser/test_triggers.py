@@ -8,11 +8,11 @@ import shutil
 import pytest
 from playwright.sync_api import expect
 
-from engine.runs.specification import StudySpecification
-from engine.studies.rows import rows_of
-from engine.triggers.model.model_list import model_folder, model_names
-from engine.triggers.search.ablation_study import AblationStudy
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.runs.specification import StudySpecification
+from relens.studies.rows import rows_of
+from relens.triggers.model.model_list import model_folder, model_names
+from relens.triggers.search.ablation_study import AblationStudy
+from relens.triggers.search.trigger_study import TriggerStudy
 from tests.browser.server import parameter
 from tests.browser.study_page import StudyPage
 from tests.engine.triggers.conftest import dialogue_model, vocabulary

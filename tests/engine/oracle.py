@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 from transformers import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from engine.models.language_model import LanguageModel
-from engine.query import Decoding
-from engine.tokens.tokenizer import Tokenizer
+from relens.models.language_model import LanguageModel
+from relens.query import Decoding
+from relens.tokens.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from engine.association import (
+from relens.association import (
     chi_squared,
     cramers_v,
     cramers_v_of_shares,
@@ -23,7 +23,7 @@ from engine.association import (
     residuals,
     total_variation,
 )
-from engine.statistics import Estimate
+from relens.statistics import Estimate
 
 TABLE = [[900, 2600, 1500], [1600, 1900, 1500]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.counted import counted
+from relens.counted import counted
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine import (
+from relens import (
     Decoding,
     Distribution,
     Encoding,
@@ -18,8 +18,8 @@ from engine import (
     search,
     search_many,
 )
-from engine.errors import EmptyLanguageError, QueryError, RegexError
-from engine.traversal.results import Match
+from relens.errors import EmptyLanguageError, QueryError, RegexError
+from relens.traversal.results import Match
 
 WORDS = ["cat", "dog", "log", "mat", "art", "science", "George", "Washington"]
 QUERIES = [

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from engine.percent import p_text, p_value_text, percent
+from relens.percent import p_text, p_value_text, percent
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ModelError
-from engine.polling import Polled
+from relens.errors import ModelError
+from relens.polling import Polled
 
 
 class Failing(Polled[int]):

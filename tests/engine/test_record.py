@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.record import Record
+from relens.errors import QueryError
+from relens.record import Record
 
 
 class Way(enum.StrEnum):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 import scipy.stats
 
-from engine import (
+from relens import (
     Boundary,
     Decoding,
     Distribution,
@@ -24,10 +24,10 @@ from engine import (
     load_model,
     search,
 )
-from engine.errors import LimitError, QueryError
-from engine.statistics import weighted_mass
-from engine.tokens.automaton import TokenAutomaton
-from engine.traversal.results import Match
+from relens.errors import LimitError, QueryError
+from relens.statistics import weighted_mass
+from relens.tokens.automaton import TokenAutomaton
+from relens.traversal.results import Match
 from tests.engine.oracle import Oracle, all_paths
 from tests.engine.weighted_share import weighted_share
 

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from engine import Boundary, Decoding, Encoding, Limits, Query, ShortestPath, compile_query, load_model, search
-from engine.errors import EmptyLanguageError, ModelError, QueryError, RegexError
+from relens import Boundary, Decoding, Encoding, Limits, Query, ShortestPath, compile_query, load_model, search
+from relens.errors import EmptyLanguageError, ModelError, QueryError, RegexError
 from tests.engine.oracle import Oracle, all_paths
 
 RULES = [

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.query import Decoding, Distribution, Edits, Encoding, Exclude, Limits, Query, Sampling, ShortestPath
-from engine.record import Record
-from engine.setting import Setting, ceilings_of, check_settings, declared, described, settings_of
-from engine.studies.catalogue import STUDIES, study_class
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.gcg import GreedyCoordinateGradient
-from engine.triggers.causal.template import Template
-from engine.triggers.model.recipe import Recipe
-from engine.triggers.objective import Objective
-from engine.triggers.relaxation.settings import RelaxationSettings
-from engine.triggers.search.search_settings import SearchSettings
+from relens.errors import QueryError
+from relens.query import Decoding, Distribution, Edits, Encoding, Exclude, Limits, Query, Sampling, ShortestPath
+from relens.record import Record
+from relens.setting import Setting, ceilings_of, check_settings, declared, described, settings_of
+from relens.studies.catalogue import STUDIES, study_class
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.gcg import GreedyCoordinateGradient
+from relens.triggers.causal.template import Template
+from relens.triggers.model.recipe import Recipe
+from relens.triggers.objective import Objective
+from relens.triggers.relaxation.settings import RelaxationSettings
+from relens.triggers.search.search_settings import SearchSettings
 
 RECORDS = [
     *(Query, Decoding, Edits, Exclude, ShortestPath, Sampling, Distribution, Limits),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.studies.kept_text import keep_text
-from engine import settings
-from engine.triggers.model.model_list import models_folder
+from relens import settings
+from relens.triggers.model.model_list import models_folder
+from relens_dashboard.studies.kept_text import keep_text
 
 ROOT = Path(__file__).parents[2]
 

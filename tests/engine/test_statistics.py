@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from engine.statistics import (
+from relens.statistics import (
     Estimate,
     effective_sample_size,
     goodness_of_fit,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from engine.statistics import Estimate, WeightSums, share_of_sums
+from relens.statistics import Estimate, WeightSums, share_of_sums
 
 
 def weighted_share(

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from app.report import study_report
-from app.study_files import study_file
-from app.study_views import study_views
-from engine.__main__ import main
-from engine.runs.specification import StudySpecification
-from engine.setting import settings_of
-from engine.studies.catalogue import study_class
+from relens.command_line.main import main
+from relens.runs.specification import StudySpecification
+from relens.setting import settings_of
+from relens.studies.catalogue import study_class
+from relens_dashboard.report import study_report
+from relens_dashboard.study_files import study_file
+from relens_dashboard.study_views import study_views
 
 KIND = "next-word"
 STUDY = study_class(KIND)(prompt="The cat", words=3)

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from engine.query import Encoding, Limits, Query, ShortestPath
-from engine.setting import Setting
-from engine.studies.rows import Rows, StudyRow
-from engine.studies.study import Study, StudyContext, Unit
+from relens.query import Encoding, Limits, Query, ShortestPath
+from relens.setting import Setting
+from relens.studies.rows import Rows, StudyRow
+from relens.studies.study import Study, StudyContext, Unit
 
 _LETTERS = {"any": "[A-Za-z]+", "lower": "[a-z]+"}
 
@@ -62,7 +62,7 @@ class NextWordStudy(Study):
 
     def carry_out(self, unit: Unit, context: StudyContext) -> Iterator[StudyRow | None]:
         """See `Study.carry_out`."""
-        from engine.search_run import search
+        from relens.search_run import search
 
         encoding = Encoding.CANONICAL if self.canonical else Encoding.ALL
         query = Query(prefix=re.escape(self.prompt), pattern=f" {_LETTERS[self.letters]}", encoding=encoding)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import pandas as pd
-from engine.studies.next_word import NextWordFindings, NextWordStudy
+from relens.studies.next_word import NextWordFindings, NextWordStudy
 
-from app.charts import bars, chart
-from app.setting_fields import SettingFields, all_fields
-from app.studies.view import Figure, StudyView, Table
+from relens_dashboard.charts import bars, chart
+from relens_dashboard.setting_fields import SettingFields, all_fields
+from relens_dashboard.studies.view import Figure, StudyView, Table
 
 
 class NextWordView(StudyView[NextWordStudy, NextWordFindings]):
-    """See `app.studies.view`."""
+    """See `relens_dashboard.studies.view`."""
 
     kind = "next-word"
     introduction = "The model goes on with a text. Shown are the words that it finds likeliest, and how likely."

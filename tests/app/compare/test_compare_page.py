@@ -8,21 +8,21 @@ from dataclasses import replace
 
 import pytest
 
-from app import tables
-from app.compare import tables as tables_of_runs
-from app.compare.charts import overlaid_shares, scatter
-from app.compare.tables import setting_name, setting_value, shares_table, strings_table, wide_shares
-from app.compare.words import letter, listed
-from app.text import visible
-from engine.query import Distribution, Query, Sampling, ShortestPath
-from engine.runs.agreement import side_by_side
-from engine.runs.comparison import ABSENT
-from engine.runs.run_file import read_run, write_run
-from engine.runs.screens import ScreenStore
-from engine.runs.specification import SearchSpecification, StudySpecification
-from engine.studies.cloze import ClozeStudy
-from engine.studies.knowledge import KnowledgeStudy
-from engine.studies.toxicity import ToxicityStudy
+from relens.query import Distribution, Query, Sampling, ShortestPath
+from relens.runs.agreement import side_by_side
+from relens.runs.comparison import ABSENT
+from relens.runs.run_file import read_run, write_run
+from relens.runs.screens import ScreenStore
+from relens.runs.specification import SearchSpecification, StudySpecification
+from relens.studies.cloze import ClozeStudy
+from relens.studies.knowledge import KnowledgeStudy
+from relens.studies.toxicity import ToxicityStudy
+from relens_dashboard import tables
+from relens_dashboard.compare import tables as tables_of_runs
+from relens_dashboard.compare.charts import overlaid_shares, scatter
+from relens_dashboard.compare.tables import setting_name, setting_value, shares_table, strings_table, wide_shares
+from relens_dashboard.compare.words import letter, listed
+from relens_dashboard.text import visible
 from tests.app.fakes import match_row
 from tests.app.runs.test_history_page import html_of
 from tests.app.studies.test_bias import ROWS, STUDY

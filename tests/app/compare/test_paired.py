@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.compare.paired import way_label
-from engine.studies.cloze import LABELS
-from engine.studies.toxicity import VARIANTS
+from relens.studies.cloze import LABELS
+from relens.studies.toxicity import VARIANTS
+from relens_dashboard.compare.paired import way_label
 
 
 @pytest.mark.parametrize("variant", [variant for variants in VARIANTS.values() for variant in variants])

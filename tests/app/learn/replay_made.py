@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.pictures.graphs import Graph, GraphArc
+from relens.pictures.graphs import Graph, GraphArc
 
 GRAPH = Graph(
     0,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from app.learn.decoder_marks import decoder_marks, decoder_sentences
-from engine.pictures.graphs import Graph, GraphArc
-from engine.studies.decoder_view import DecoderStudy, decoder_findings
-from engine.studies.rows import BEGIN
+from relens.pictures.graphs import Graph, GraphArc
+from relens.studies.decoder_view import DecoderStudy, decoder_findings
+from relens.studies.rows import BEGIN
+from relens_dashboard.learn.decoder_marks import decoder_marks, decoder_sentences
 
 ARCS = [(0, 1, "a"), (0, 2, "b"), (1, 3, "c"), (2, 3, "d")]
 GRAPH = Graph(0, (3,), 4, tuple(GraphArc(*arc[:2], arc[2], 1, False) for arc in ARCS), (), 4, 4, "")

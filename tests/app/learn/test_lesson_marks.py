@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.learn.lesson_marks import growth_chart, growth_sentence, marks_of, sizes_table, sizes_text
-from app.picture import picture_of
-from engine.learn.lesson import lesson
-from engine.learn.steps import STAGES, Growth, LessonOptions, Sizes
+from relens.learn.lesson import lesson
+from relens.learn.steps import STAGES, Growth, LessonOptions, Sizes
+from relens_dashboard.learn.lesson_marks import growth_chart, growth_sentence, marks_of, sizes_table, sizes_text
+from relens_dashboard.picture import picture_of
 
 
 @pytest.fixture(scope="module")

@@ -6,19 +6,19 @@ import shutil
 
 import pytest
 
-import app.learn.decoder_step as step_module
-import app.learn.lesson_page as page_module
-from app.learn.lesson_marks import growth_sentence
-from app.learn.lesson_page import DECODER
-from app.learn.sources import lesson_source
-from app.runs.addresses import address_of
-from engine.errors import StoreError
-from engine.learn.lesson import lesson
-from engine.learn.steps import STAGES
-from engine.query import Decoding
-from engine.runs.screens import ScreenStore
-from engine.runs.specification import StudySpecification
-from engine.studies.decoder_view import DecoderArc, DecoderStudy, OpenPaths, WalkedPath
+import relens_dashboard.learn.decoder_step as step_module
+import relens_dashboard.learn.lesson_page as page_module
+from relens.errors import StoreError
+from relens.learn.lesson import lesson
+from relens.learn.steps import STAGES
+from relens.query import Decoding
+from relens.runs.screens import ScreenStore
+from relens.runs.specification import StudySpecification
+from relens.studies.decoder_view import DecoderArc, DecoderStudy, OpenPaths, WalkedPath
+from relens_dashboard.learn.lesson_marks import growth_sentence
+from relens_dashboard.learn.lesson_page import DECODER
+from relens_dashboard.learn.sources import lesson_source
+from relens_dashboard.runs.addresses import address_of
 
 PAGE = "../pages/automata.py"
 PATTERN = "ab|<b>"

@@ -6,8 +6,11 @@ from collections import Counter
 
 import pytest
 
-from app.learn import walk_page
-from app.learn.walk_figures import (
+from relens.errors import LimitError
+from relens.learn.random_walks import RULES, UNEDITED, random_walks
+from relens.runs.screens import ScreenStore
+from relens_dashboard.learn import walk_page
+from relens_dashboard.learn.walk_figures import (
     RULE_NAMES,
     RULE_WORDS,
     crossing_table,
@@ -16,9 +19,6 @@ from app.learn.walk_figures import (
     findings,
     positions_chart,
 )
-from engine.errors import LimitError
-from engine.learn.random_walks import RULES, UNEDITED, random_walks
-from engine.runs.screens import ScreenStore
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,14 @@ import re
 
 import pytest
 
-from app.learn.tokens_drawing import count_sentence, count_words, encodings_marks, encodings_picture, pieces_html
-from engine.learn.text_encodings import Piece, text_encodings
+from relens.learn.text_encodings import Piece, text_encodings
+from relens_dashboard.learn.tokens_drawing import (
+    count_sentence,
+    count_words,
+    encodings_marks,
+    encodings_picture,
+    pieces_html,
+)
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from app.learn.tokens_figures import encoding_bars, encodings_table, examples_table, samples_figure
-from engine.studies.encodings import EncodingsStudy
-from engine.studies.encodings_findings import encodings_findings
+from relens.studies.encodings import EncodingsStudy
+from relens.studies.encodings_findings import encodings_findings
+from relens_dashboard.learn.tokens_figures import encoding_bars, encodings_table, examples_table, samples_figure
 
 
 def encoding(rank, labels, log_prob, canonical=False):

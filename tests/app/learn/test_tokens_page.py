@@ -6,12 +6,12 @@ import shutil
 
 import pytest
 
-from app.learn import tokens_page
-from app.learn.sources import text_source
-from engine.learn.text_encodings import text_encodings
-from engine.runs.screens import ScreenStore
-from engine.runs.specification import StudySpecification
-from engine.studies.encodings import EncodingsStudy
+from relens.learn.text_encodings import text_encodings
+from relens.runs.screens import ScreenStore
+from relens.runs.specification import StudySpecification
+from relens.studies.encodings import EncodingsStudy
+from relens_dashboard.learn import tokens_page
+from relens_dashboard.learn.sources import text_source
 
 
 class Encoder:

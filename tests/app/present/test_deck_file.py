@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.present.deck_file import deck_html, deck_name, shown_deck, shown_figure
-from app.present.finding import Finding
-from app.search_charts import probability_bars
-from app.studies.toxicity_tables import masker_of
-from engine.runs.screens import MOST_CELLS, Card, Screen
-from engine.studies.toxicity import ToxicityStudy
+from relens.runs.screens import MOST_CELLS, Card, Screen
+from relens.studies.toxicity import ToxicityStudy
+from relens_dashboard.present.deck_file import deck_html, deck_name, shown_deck, shown_figure
+from relens_dashboard.present.finding import Finding
+from relens_dashboard.search_charts import probability_bars
+from relens_dashboard.studies.toxicity_tables import masker_of
 from tests.app.present.test_figures import SVG, TABLE
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x' &amp; \ud800 \u2028"

@@ -7,7 +7,10 @@ import dataclasses
 import plotly.graph_objects as go
 import pytest
 
-from app.present.explanation import (
+from relens.query import Decoding, Query, ShortestPath
+from relens.runs.specification import SearchSpecification
+from relens.studies.bias_findings import bias_findings
+from relens_dashboard.present.explanation import (
     axes_sentence,
     decoding_caveat,
     explanation,
@@ -19,10 +22,7 @@ from app.present.explanation import (
     sentences_of,
     size_caveat,
 )
-from app.search_charts import probability_bars
-from engine.query import Decoding, Query, ShortestPath
-from engine.runs.specification import SearchSpecification
-from engine.studies.bias_findings import bias_findings
+from relens_dashboard.search_charts import probability_bars
 from tests.app.fakes import FakeStore
 from tests.app.present.test_figures import TABLE
 from tests.app.studies.test_bias import ROWS

@@ -12,10 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.present.explanation import plain
-from app.present.figures import HEIGHT, LINES, TEXT, masked_figure, plotly_figure, projected, svg_address, svg_picture
-from app.present.previews import preview_of
-from app.search_charts import matches_over_time, probability_bars
+from relens_dashboard.present.explanation import plain
+from relens_dashboard.present.figures import (
+    HEIGHT,
+    LINES,
+    TEXT,
+    masked_figure,
+    plotly_figure,
+    projected,
+    svg_address,
+    svg_picture,
+)
+from relens_dashboard.present.previews import preview_of
+from relens_dashboard.search_charts import matches_over_time, probability_bars
 from tests.steps import grows_too_fast
 
 TABLE = pd.DataFrame(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import pytest
 
-from app.charts import Chart
-from app.present.pinned import automaton_finding, query_text, question_of, search_finding
-from engine.query import Query
-from engine.runs.specification import SearchSpecification
+from relens.query import Query
+from relens.runs.specification import SearchSpecification
+from relens_dashboard.charts import Chart
+from relens_dashboard.present.pinned import automaton_finding, query_text, question_of, search_finding
 from tests.app.fakes import FakeStore
 
 LONG = Query("b" * 990_000, prefix="a" * 990_000)

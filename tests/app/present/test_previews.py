@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.present.finding import Finding
-from app.present.previews import preview_of
-from engine.runs.screens import LONGEST_PREVIEW
+from relens.runs.screens import LONGEST_PREVIEW
+from relens_dashboard.present.finding import Finding
+from relens_dashboard.present.previews import preview_of
 from tests.app.present.test_figures import SVG
 from tests.examples import examples
 

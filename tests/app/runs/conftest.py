@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import app.services
-from app.services import Services
-from engine.runs.store import Store
+import relens_dashboard.services
+from relens.runs.store import Store
+from relens_dashboard.services import Services
 from tests.app.fakes import FakePreviewer, FakeSupervisor, checks_here
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,8 +27,8 @@ def store(tmp_path):
 def dashboard(store, monkeypatch):
     """The dashboard on its Start page, not yet run."""
     made = Services(store, FakeSupervisor(), FakePreviewer(), **checks_here())
-    monkeypatch.setattr(app.services, "get_services", lambda: made)
+    monkeypatch.setattr(relens_dashboard.services, "get_services", lambda: made)
     monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-    yield AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=30)
+    yield AppTest.from_file(str(ROOT / "app" / "relens_dashboard" / "main.py"), default_timeout=30)
     made.threads.shutdown()
     made.drawers.shutdown()

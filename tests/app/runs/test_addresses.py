@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from app.runs.addresses import Address, address_of
-from engine.query import Decoding, Query
-from engine.runs.specification import SearchSpecification, StudySpecification
-from engine.studies.catalogue import STUDIES, study_class
-from engine.studies.decoder_view import DecoderStudy
-from engine.studies.encodings import EncodingsStudy
+from relens.query import Decoding, Query
+from relens.runs.specification import SearchSpecification, StudySpecification
+from relens.studies.catalogue import STUDIES, study_class
+from relens.studies.decoder_view import DecoderStudy
+from relens.studies.encodings import EncodingsStudy
+from relens_dashboard.runs.addresses import Address, address_of
 from tests.app.fakes import FakeStore
 
 

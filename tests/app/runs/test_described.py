@@ -8,17 +8,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.components.run_details import facts_html, fingerprint_sentence
-from app.runs import described
-from app.runs.described import question, seconds_spent, spent_text, title, variety_name, variety_names
-from app.runs.listed import ids_of, pages, runs_table
-from app.text import shortened, visible
-from engine.query import Query, Sampling
-from engine.runs.specification import SearchSpecification, StudySpecification
-from engine.studies.bias import BiasStudy
-from engine.studies.catalogue import STUDIES
-from engine.studies.toxicity import ToxicityStudy
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.query import Query, Sampling
+from relens.runs.specification import SearchSpecification, StudySpecification
+from relens.studies.bias import BiasStudy
+from relens.studies.catalogue import STUDIES
+from relens.studies.toxicity import ToxicityStudy
+from relens.triggers.search.trigger_study import TriggerStudy
+from relens_dashboard.components.run_details import facts_html, fingerprint_sentence
+from relens_dashboard.runs import described
+from relens_dashboard.runs.described import question, seconds_spent, spent_text, title, variety_name, variety_names
+from relens_dashboard.runs.listed import ids_of, pages, runs_table
+from relens_dashboard.text import shortened, visible
 from tests.app.fakes import FakeStore
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from engine.errors import LimitError, StoreError
-from engine.query import Query, Sampling
-from engine.runs import run_file
-from engine.runs.run_file import read_run, write_run
-from engine.runs.specification import SearchSpecification, StudySpecification
-from engine.studies.bias import BiasStudy
-from engine.studies.encodings import EncodingsStudy
+from relens.errors import LimitError, StoreError
+from relens.query import Query, Sampling
+from relens.runs import run_file
+from relens.runs.run_file import read_run, write_run
+from relens.runs.specification import SearchSpecification, StudySpecification
+from relens.studies.bias import BiasStudy
+from relens.studies.encodings import EncodingsStudy
 from tests.app.fakes import match_row
 
 PAGE = "../pages/history.py"

@@ -7,14 +7,14 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from app.runs import questions
-from app.runs.listed import runs_table
-from app.runs.questions import titles
-from engine.query import Query
-from engine.runs.database import runs_table as runs_of_database
-from engine.runs.database import to_text
-from engine.runs.specification import SearchSpecification, StudySpecification, specification_to_json
-from engine.studies.bias import BiasStudy
+from relens.query import Query
+from relens.runs.database import runs_table as runs_of_database
+from relens.runs.database import to_text
+from relens.runs.specification import SearchSpecification, StudySpecification, specification_to_json
+from relens.studies.bias import BiasStudy
+from relens_dashboard.runs import questions
+from relens_dashboard.runs.listed import runs_table
+from relens_dashboard.runs.questions import titles
 
 
 def old_run(store, pattern):
@@ -76,7 +76,7 @@ def test_a_deleted_run_has_its_question_and_a_removed_one_its_kind(store, monkey
 
 
 def test_the_oldest_lines_are_forgotten(store, monkeypatch):
-    monkeypatch.setattr("app.runs.questions._REMEMBERED", 2)
+    monkeypatch.setattr("relens_dashboard.runs.questions._REMEMBERED", 2)
     for pattern in ("a", "b", "c"):
         store.submit(SearchSpecification("m", Query(pattern)))
     assert titles(store, store.listed()) == ["c", "b", "a"]

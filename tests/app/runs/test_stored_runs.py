@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from app.present.explanation import restraints
-from app.study_views import study_views
-from engine.runs.specification import SearchSpecification, StudySpecification, specification_from_json
-from engine.runs.store import Store
-from engine.studies.catalogue import STUDIES
-from engine.studies.rows import done_units
+from relens.runs.specification import SearchSpecification, StudySpecification, specification_from_json
+from relens.runs.store import Store
+from relens.studies.catalogue import STUDIES
+from relens.studies.rows import done_units
+from relens_dashboard.present.explanation import restraints
+from relens_dashboard.study_views import study_views
 
 DUMP = Path(__file__).parents[2] / "data" / "store_schema_3.sql"
 

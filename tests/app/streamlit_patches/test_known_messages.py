@@ -10,7 +10,7 @@ from streamlit import git_util
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.runtime.app_session import AppSession
 
-from app.streamlit_patches import known_messages
+from relens_dashboard.streamlit_patches import known_messages
 from tests.app.streamlit_patches.runtime import what_a_browser_hears
 
 PAGE = """

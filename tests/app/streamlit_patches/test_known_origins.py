@@ -6,7 +6,7 @@ import pytest
 from streamlit import config, net_util
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 
-from app.streamlit_patches import known_origins
+from relens_dashboard.streamlit_patches import known_origins
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.streamlit_patches import known_messages, known_origins, patch_streamlit, whole_messages
-from app.streamlit_patches.parts import Attribute, Function, check_parts
-from engine.errors import RelensError
+from relens.errors import RelensError
+from relens_dashboard.streamlit_patches import known_messages, known_origins, patch_streamlit, whole_messages
+from relens_dashboard.streamlit_patches.parts import Attribute, Function, check_parts
 
 
 class Session:

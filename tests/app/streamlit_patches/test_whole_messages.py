@@ -11,7 +11,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from app.streamlit_patches import whole_messages
+from relens_dashboard.streamlit_patches import whole_messages
 from tests.app.streamlit_patches.runtime import Browser, what_a_browser_hears
 
 FRAGMENT = "the fragment"

@@ -13,15 +13,15 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.studies.cloze_settings import uploaded_passages
-from app.studies.kept_text import keep_text
-from app.studies.memorization_validators import planted_fields
-from engine.errors import RelensError
-from engine.runs.specification import StudySpecification
-from engine.studies.catalogue import study_class
-from engine.studies.study import Study
-from engine.studies.validators import Answers, InText, OfForm, OnList
-from engine.studies.word_lists import read_words
+from relens.errors import RelensError
+from relens.runs.specification import StudySpecification
+from relens.studies.catalogue import study_class
+from relens.studies.study import Study
+from relens.studies.validators import Answers, InText, OfForm, OnList
+from relens.studies.word_lists import read_words
+from relens_dashboard.studies.cloze_settings import uploaded_passages
+from relens_dashboard.studies.kept_text import keep_text
+from relens_dashboard.studies.memorization_validators import planted_fields
 
 #: In a field of text: anything. None of it is a reason to raise what is no sentence, to hang, or to forget a field.
 TEXTS = {
@@ -81,9 +81,9 @@ def script(kind: str, data: dict) -> None:
 
     import streamlit as st
 
-    from app.components import study_form
-    from app.study_views import study_views
-    from engine.studies.study import Study
+    from relens.studies.study import Study
+    from relens_dashboard.components import study_form
+    from relens_dashboard.study_views import study_views
     from tests.app.fakes import checks_here
 
     if data:
@@ -102,7 +102,7 @@ def form(kind: str, study: Study | None = None) -> AppTest:
 
 @pytest.fixture(autouse=True)
 def _own_presets(monkeypatch):
-    from app.components import study_form
+    from relens_dashboard.components import study_form
 
     monkeypatch.setattr(study_form, "presets", study_form.presets)  # put back what a script changed
     monkeypatch.delenv("RELENS_TEXTS", raising=False)

@@ -7,12 +7,12 @@ import dataclasses
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.studies.bias import VIEW
-from engine.query import Boundary, Decoding, Edits, Encoding
-from engine.studies.bias import PRESETS, BiasStudy
-from engine.studies.bias_findings import bias_findings
-from engine.studies.bias_shares import FEWEST_EFFECTIVE
-from engine.studies.bias_variants import Variant
+from relens.query import Boundary, Decoding, Edits, Encoding
+from relens.studies.bias import PRESETS, BiasStudy
+from relens.studies.bias_findings import bias_findings
+from relens.studies.bias_shares import FEWEST_EFFECTIVE
+from relens.studies.bias_variants import Variant
+from relens_dashboard.studies.bias import VIEW
 
 STUDY = BiasStudy(subjects=("man", "<b>woman</b>"), outcomes=("art", r"\$x\$"), variants=(Variant(),))
 EXACT, SAMPLED = Variant(exact=True), Variant(Encoding.ALL, edited=True)
@@ -61,9 +61,9 @@ def settings_page(study: BiasStudy) -> AppTest:
     def script():
         import streamlit as st
 
-        from app.studies.bias import VIEW
-        from engine.errors import QueryError
-        from engine.studies.study import Study
+        from relens.errors import QueryError
+        from relens.studies.study import Study
+        from relens_dashboard.studies.bias import VIEW
 
         try:
             st.session_state["study"] = VIEW.settings(Study.from_json(st.session_state["given"]))

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from app.studies import cloze_settings
-from app.studies.cloze import VIEW
-from app.studies.cloze_figures import FIRST, NOT_LISTED, UNDECIDED, rank_counts
-from engine.errors import LimitError, QueryError
-from engine.paired import proportion
-from engine.percent import p_text
-from engine.studies.cloze import LABELS, VARIANTS, ClozeStudy
-from engine.studies.passages import own_passages
-from engine.studies.study import StudyContext, StudyRun
+from relens.errors import LimitError, QueryError
+from relens.paired import proportion
+from relens.percent import p_text
+from relens.studies.cloze import LABELS, VARIANTS, ClozeStudy
+from relens.studies.passages import own_passages
+from relens.studies.study import StudyContext, StudyRun
+from relens_dashboard.studies import cloze_settings
+from relens_dashboard.studies.cloze import VIEW
+from relens_dashboard.studies.cloze_figures import FIRST, NOT_LISTED, UNDECIDED, rank_counts
 
 STUDY = ClozeStudy()
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [a](javascript:b)"
@@ -194,7 +194,7 @@ def test_hostile_text_is_only_text():
 
 
 def test_rows_of_a_real_run_are_shown(tiny_model_folder):
-    from engine import load_model
+    from relens import load_model
 
     study = ClozeStudy(passages=("The cat sat on the mat, and the dog sat on the cat", "1 2 three"), expansions=40)
     rows = list(StudyRun(study, StudyContext(load_model(str(tiny_model_folder), device="cpu", dtype="float32"))))
@@ -216,9 +216,9 @@ def script():
 
     import streamlit as st
 
-    from app.studies.cloze import VIEW
-    from engine.errors import RelensError
-    from engine.studies.study import Study
+    from relens.errors import RelensError
+    from relens.studies.study import Study
+    from relens_dashboard.studies.cloze import VIEW
     from tests.app.fakes import checks_here
 
     st.session_state["study"] = None

@@ -8,10 +8,10 @@ import math
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.studies.knowledge import MOST_CHARACTERS, MOST_EXPANSIONS, VIEW
-from app.studies.knowledge_figures import SHOWN
-from engine.studies.knowledge import PRESETS, KnowledgeStudy
-from engine.studies.study import StudyContext, StudyRun
+from relens.studies.knowledge import PRESETS, KnowledgeStudy
+from relens.studies.study import StudyContext, StudyRun
+from relens_dashboard.studies.knowledge import MOST_CHARACTERS, MOST_EXPANSIONS, VIEW
+from relens_dashboard.studies.knowledge_figures import SHOWN
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$"
 STUDY = PRESETS["capital"]
@@ -198,7 +198,7 @@ def test_hostile_text_is_only_text():
 
 
 def test_rows_of_a_real_run_are_shown(tiny_model_folder):
-    from engine import load_model
+    from relens import load_model
 
     study = KnowledgeStudy(
         truth="July 9", distractors=("July 4", "the log"), pattern="(July|the) ([1-9]|log|mat)", continuation=7
@@ -220,9 +220,9 @@ def script():
 
     import streamlit as st
 
-    from app.studies.knowledge import VIEW
-    from engine.errors import QueryError
-    from engine.studies.study import Study
+    from relens.errors import QueryError
+    from relens.studies.study import Study
+    from relens_dashboard.studies.knowledge import VIEW
 
     st.session_state["asked"] = None
     if st.session_state["given"] is None:

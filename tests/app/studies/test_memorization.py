@@ -8,19 +8,19 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.charts import BLUE
-from app.studies import kept_text, memorization_charts
-from app.studies.memorization import VIEW
-from app.studies.memorization_tables import MOST_LINES
-from app.studies.memorization_validators import planted_fields
-from engine.errors import QueryError
-from engine.models.loading import load_model
-from engine.query import Decoding
-from engine.studies.canaries import FILE, RECIPE, Planted, extraction_study, made_up, query_parts
-from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy
-from engine.studies.memorization_findings import memorization_findings
-from engine.studies.study import Study, StudyContext, StudyRun
-from engine.studies.validators import Answers, InText, OfForm, OnList, Unchecked, open_validator
+from relens.errors import QueryError
+from relens.models.loading import load_model
+from relens.query import Decoding
+from relens.studies.canaries import FILE, RECIPE, Planted, extraction_study, made_up, query_parts
+from relens.studies.memorization import PRESETS, SEARCH, MemorizationStudy
+from relens.studies.memorization_findings import memorization_findings
+from relens.studies.study import Study, StudyContext, StudyRun
+from relens.studies.validators import Answers, InText, OfForm, OnList, Unchecked, open_validator
+from relens_dashboard.charts import BLUE
+from relens_dashboard.studies import kept_text, memorization_charts
+from relens_dashboard.studies.memorization import VIEW
+from relens_dashboard.studies.memorization_tables import MOST_LINES
+from relens_dashboard.studies.memorization_validators import planted_fields
 
 SMALL = MemorizationStudy(
     prefix="The (cat|dog)",
@@ -49,10 +49,10 @@ def script(data: dict) -> None:
     """A page of these fields alone, which keeps their study."""
     import streamlit as st
 
-    from app.studies.memorization import VIEW
-    from engine.errors import RelensError
-    from engine.runs.study_checks import Checked
-    from engine.studies.study import Study
+    from relens.errors import RelensError
+    from relens.runs.study_checks import Checked
+    from relens.studies.study import Study
+    from relens_dashboard.studies.memorization import VIEW
 
     try:
         study = VIEW.settings(Study.from_json(data))

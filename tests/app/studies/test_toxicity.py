@@ -7,16 +7,16 @@ import dataclasses
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.studies.toxicity import VIEW
-from app.studies.toxicity_figures import characters_figure, kinds_figure
-from app.studies.toxicity_tables import MOST_LINES, masker_of, matches_table, tables
-from engine.models.loading import load_model
-from engine.query import Decoding
-from engine.runs.specification import StudySpecification
-from engine.studies.sentences import Sentence, find_sentences
-from engine.studies.study import Study, StudyContext, StudyRun
-from engine.studies.toxicity import PRESETS, ToxicityStudy, demonstration
-from engine.studies.toxicity_counts import CharacterCount, Kind
+from relens.models.loading import load_model
+from relens.query import Decoding
+from relens.runs.specification import StudySpecification
+from relens.studies.sentences import Sentence, find_sentences
+from relens.studies.study import Study, StudyContext, StudyRun
+from relens.studies.toxicity import PRESETS, ToxicityStudy, demonstration
+from relens.studies.toxicity_counts import CharacterCount, Kind
+from relens_dashboard.studies.toxicity import VIEW
+from relens_dashboard.studies.toxicity_figures import characters_figure, kinds_figure
+from relens_dashboard.studies.toxicity_tables import MOST_LINES, masker_of, matches_table, tables
 
 WORDS = ("mat", "sat", "dog")
 INPUTS = find_sentences("The cat sat on the mat. Dogs (sat) too! So the cats call the dog. Mat.", WORDS).sentences
@@ -44,9 +44,9 @@ def script(data: dict) -> None:
     """A page of these fields alone, which keeps the study that they describe."""
     import streamlit as st
 
-    from app.studies.toxicity import VIEW
-    from engine.errors import QueryError
-    from engine.studies.study import Study
+    from relens.errors import QueryError
+    from relens.studies.study import Study
+    from relens_dashboard.studies.toxicity import VIEW
 
     try:
         st.session_state["study"] = VIEW.settings(Study.from_json(data)).to_json()

@@ -11,19 +11,19 @@ import shlex
 import pandas as pd
 import pytest
 
-from app.masks import LONGEST_SHOWN
-from app.report import study_report
-from app.studies import toxicity as page_module
-from app.studies.toxicity import VIEW
-from app.studies.toxicity_tables import masker_of, matches_table
-from app.study_files import file_name, study_file
-from app.study_snippets import MASKED_REMARK, study_command, study_python
-from app.study_views import study_views
-from engine.runs.specification import StudySpecification
-from engine.studies.catalogue import study_class
-from engine.studies.sentences import find_sentences
-from engine.studies.study import Study
-from engine.studies.toxicity import InputMatch, ToxicityStudy
+from relens.runs.specification import StudySpecification
+from relens.studies.catalogue import study_class
+from relens.studies.sentences import find_sentences
+from relens.studies.study import Study
+from relens.studies.toxicity import InputMatch, ToxicityStudy
+from relens_dashboard.masks import LONGEST_SHOWN
+from relens_dashboard.report import study_report
+from relens_dashboard.studies import toxicity as page_module
+from relens_dashboard.studies.toxicity import VIEW
+from relens_dashboard.studies.toxicity_tables import masker_of, matches_table
+from relens_dashboard.study_files import file_name, study_file
+from relens_dashboard.study_snippets import MASKED_REMARK, study_command, study_python
+from relens_dashboard.study_views import study_views
 from tests.app.fakes import FakeStore
 from tests.steps import longest_call
 

@@ -9,11 +9,11 @@ import re
 
 import pytest
 
-from app.studies.kept_text import keep_checked
-from app.studies.trigger_words import file_targets
-from engine.errors import RelensError
-from engine.studies.catalogue import study_class
-from engine.triggers.model.model_list import model_folder
+from relens.errors import RelensError
+from relens.studies.catalogue import study_class
+from relens.triggers.model.model_list import model_folder
+from relens_dashboard.studies.kept_text import keep_checked
+from relens_dashboard.studies.trigger_words import file_targets
 from tests.app.studies.test_bad_input import (
     field,
     fields_of,
@@ -67,7 +67,7 @@ NUMBER_FIELDS = [(kind, name) for kind, fields in FIELDS.items() for name in fie
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch, dialogue_model):
-    from app.components import study_form
+    from relens_dashboard.components import study_form
 
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(study_form, "presets", study_form.presets)  # put back what a script changed

@@ -9,27 +9,27 @@ import typing
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.studies import ablation_charts
-from app.studies.dialogue_charts import running_mean
-from app.study_views import study_views
-from engine.models.loading import load_model
-from engine.runs.specification import StudySpecification
-from engine.studies.rows import rows_of
-from engine.studies.study import Study, StudyContext, StudyRun
-from engine.triggers.brute_force import study as brute_force_study
-from engine.triggers.brute_force.study import BruteForceStudy
-from engine.triggers.causal.causal_study import CausalTriggerStudy
-from engine.triggers.causal.check_study import CheckedText, PromptCheckStudy
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.gcg import GreedyCoordinateGradient
-from engine.triggers.causal.template import Template
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.model.recipe import PAPER, Recipe
-from engine.triggers.model.training_study import DialogueModelStudy
-from engine.triggers.relaxation.study import RelaxationStudy
-from engine.triggers.search.ablation_study import AblationStudy
-from engine.triggers.search.check_study import CheckedPair, TriggerCheckStudy
+from relens.models.loading import load_model
+from relens.runs.specification import StudySpecification
+from relens.studies.rows import rows_of
+from relens.studies.study import Study, StudyContext, StudyRun
+from relens.triggers.brute_force import study as brute_force_study
+from relens.triggers.brute_force.study import BruteForceStudy
+from relens.triggers.causal.causal_study import CausalTriggerStudy
+from relens.triggers.causal.check_study import CheckedText, PromptCheckStudy
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.gcg import GreedyCoordinateGradient
+from relens.triggers.causal.template import Template
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.model.recipe import PAPER, Recipe
+from relens.triggers.model.training_study import DialogueModelStudy
+from relens.triggers.relaxation.study import RelaxationStudy
+from relens.triggers.search.ablation_study import AblationStudy
+from relens.triggers.search.check_study import CheckedPair, TriggerCheckStudy
+from relens_dashboard.studies import ablation_charts
+from relens_dashboard.studies.dialogue_charts import running_mean
+from relens_dashboard.study_views import study_views
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
 __all__ = ["dialogue_model", "vocabulary"]  # fixtures of this module too
@@ -48,7 +48,7 @@ CAUSAL = CausalTriggerStudy(
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
-    from app.components import study_form
+    from relens_dashboard.components import study_form
 
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("RELENS_TEXTS", str(tmp_path))
@@ -188,9 +188,9 @@ def script(data: dict) -> None:
 
     import streamlit as st
 
-    from app.components import study_form
-    from app.study_views import study_views
-    from engine.studies.study import Study
+    from relens.studies.study import Study
+    from relens_dashboard.components import study_form
+    from relens_dashboard.study_views import study_views
     from tests.app.fakes import checks_here
 
     study_form.presets = lambda kind: {"This": Study.from_json(data)}

@@ -10,22 +10,22 @@ import typing
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.report import study_report
-from app.studies import trigger_charts as charts
-from app.studies.attention_chart import attention_chart
-from app.studies.trigger_score import score_html, without_attention
-from app.studies.trigger_words import hit_label, trigger_masker
-from app.studies.triggers import VIEW
-from app.study_files import study_file
-from engine.runs.specification import StudySpecification
-from engine.studies.rows import rows_of
-from engine.studies.study import StudyContext, StudyRun
-from engine.triggers.hits import HIT_TYPES
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.score_row import WordScoreRow, sentence
-from engine.triggers.search.check_study import TriggerCheckStudy
-from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.runs.specification import StudySpecification
+from relens.studies.rows import rows_of
+from relens.studies.study import StudyContext, StudyRun
+from relens.triggers.hits import HIT_TYPES
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.score_row import WordScoreRow, sentence
+from relens.triggers.search.check_study import TriggerCheckStudy
+from relens.triggers.search.search_settings import SearchSettings
+from relens.triggers.search.trigger_study import TriggerStudy
+from relens_dashboard.report import study_report
+from relens_dashboard.studies import trigger_charts as charts
+from relens_dashboard.studies.attention_chart import attention_chart
+from relens_dashboard.studies.trigger_score import score_html, without_attention
+from relens_dashboard.studies.trigger_words import hit_label, trigger_masker
+from relens_dashboard.studies.triggers import VIEW
+from relens_dashboard.study_files import study_file
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
 __all__ = ["dialogue_model", "vocabulary"]  # fixtures of this module too
@@ -213,9 +213,9 @@ def script(data: dict) -> None:
 
     import streamlit as st
 
-    from app.components import study_form
-    from app.study_views import study_views
-    from engine.studies.study import Study
+    from relens.studies.study import Study
+    from relens_dashboard.components import study_form
+    from relens_dashboard.study_views import study_views
     from tests.app.fakes import checks_here
 
     kind = data["kind"]
@@ -227,7 +227,7 @@ def script(data: dict) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_presets(monkeypatch):
-    from app.components import study_form
+    from relens_dashboard.components import study_form
 
     monkeypatch.setattr(study_form, "presets", study_form.presets)  # put back what a script changed
 

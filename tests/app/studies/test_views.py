@@ -7,11 +7,14 @@ import sys
 
 import pytest
 
-from app.study_views import study_views
+from relens_dashboard.study_views import study_views
 
 
 def test_showing_studies_needs_no_torch():
-    program = "import sys; from app.study_views import study_views; study_views(); assert 'torch' not in sys.modules"
+    program = (
+        "import sys; from relens_dashboard.study_views import study_views; study_views()\n"
+        "assert 'torch' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.command_line.lines import heading, match_line, printable, share_lines, summary
-from engine.command_line.shares import shares_of
-from engine.query import Distribution, Sampling, ShortestPath
-from engine.traversal.results import Edit, Progress
+from relens.command_line.lines import heading, match_line, printable, share_lines, summary
+from relens.command_line.shares import shares_of
+from relens.query import Distribution, Sampling, ShortestPath
+from relens.traversal.results import Edit, Progress
 from tests.engine.runs.fakes import match
 
 EDITED = replace(

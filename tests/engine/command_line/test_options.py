@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.command_line.options import limits_of, query_of, traversal_of
-from engine.command_line.parser import argument_parser
-from engine.errors import QueryError
-from engine.query import (
+from relens.command_line.options import limits_of, query_of, traversal_of
+from relens.command_line.parser import argument_parser
+from relens.errors import QueryError
+from relens.query import (
     Boundary,
     Decoding,
     Distribution,

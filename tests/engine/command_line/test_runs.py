@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.__main__ import main
-from engine.query import Query
-from engine.runs.specification import SearchSpecification
-from engine.runs.store import Store
+from relens.command_line.main import main
+from relens.query import Query
+from relens.runs.specification import SearchSpecification
+from relens.runs.store import Store
 
 
 @pytest.fixture

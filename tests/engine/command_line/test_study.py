@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from engine.__main__ import main
-from engine.errors import ModelError
-from engine.settings import device_name
-from engine.studies import catalogue
-from engine.studies.rows import done_units, rows_of
+from relens.command_line.main import main
+from relens.errors import ModelError
+from relens.settings import device_name
+from relens.studies import catalogue
+from relens.studies.rows import done_units, rows_of
 from tests.engine.runs.counting import CountingStudy
 
 
@@ -18,8 +18,7 @@ from tests.engine.runs.counting import CountingStudy
 def _counting(monkeypatch):
     homes = {"counting": "tests.engine.runs.counting:CountingStudy"}
     monkeypatch.setattr(catalogue, "_HOME", homes)
-    for module in ("engine.__main__", "engine.command_line.study"):
-        monkeypatch.setattr(f"{module}.STUDIES", tuple(homes))
+    monkeypatch.setattr("relens.command_line.study.STUDIES", tuple(homes))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-from engine.language.automaton import ByteAutomaton
+from relens.language.automaton import ByteAutomaton
 
 
 def strings_over(letters: str, most: int) -> list[str]:

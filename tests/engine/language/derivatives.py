@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.language.syntax import parse_regex
-from engine.language.tree import Alternation, Characters, Concatenation, Group, Node, Repetition
-from engine.language.utf8 import byte_sequences
+from relens.language.syntax import parse_regex
+from relens.language.tree import Alternation, Characters, Concatenation, Group, Node, Repetition
+from relens.language.utf8 import byte_sequences
 
 NOTHING, EMPTY = ("none",), ("empty",)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from engine.language.alignment import EditRules
+from relens.language.alignment import EditRules
 
 LETTERS = "abcé"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import EmptyLanguageError, LimitError, RegexError
-from engine.language.isolation import default_compiler
+from relens.errors import EmptyLanguageError, LimitError, RegexError
+from relens.language.isolation import default_compiler
 
 warmed: list[str] = []
 

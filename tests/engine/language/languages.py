@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.language.automaton import ByteAutomaton
-from engine.language.language import Language
+from relens.language.automaton import ByteAutomaton
+from relens.language.language import Language
 
 
 def automata(language: Language) -> list[ByteAutomaton]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, RegexError
-from engine.language.compile import compile_regex
-from engine.query import Limits
+from relens.errors import LimitError, RegexError
+from relens.language.compile import compile_regex
+from relens.query import Limits
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string, mutated, patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from engine.language.alignment import EditRules, Step, align
+from relens.language.alignment import EditRules, Step, align
 from tests.engine.language.edited import edits_apart
 
 EVERY_KIND = EditRules(True, True, True, lambda character: True)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import LimitError, RegexError
-from engine.language.alphabet import alphabet_ranges
-from engine.language.compile import compile_language
-from engine.query import Edits, Limits, Query
+from relens.errors import LimitError, RegexError
+from relens.language.alphabet import alphabet_ranges
+from relens.language.compile import compile_language
+from relens.query import Edits, Limits, Query
 
 
 @pytest.mark.parametrize(

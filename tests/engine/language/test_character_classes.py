@@ -6,14 +6,14 @@ import sys
 import numpy as np
 import pytest
 
-from engine.errors import LimitError
-from engine.language.character_classes import CharacterArcs, spelled
-from engine.language.characters import category_ranges
-from engine.language.compile import compile_regex
-from engine.language.deterministic import automaton_of_arcs
-from engine.language.openfst import minimal
-from engine.language.syntax import parse_regex
-from engine.query import Limits
+from relens.errors import LimitError
+from relens.language.character_classes import CharacterArcs, spelled
+from relens.language.characters import category_ranges
+from relens.language.compile import compile_regex
+from relens.language.deterministic import automaton_of_arcs
+from relens.language.openfst import minimal
+from relens.language.syntax import parse_regex
+from relens.query import Limits
 from tests.engine.language.patterns import SUPPORTED
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

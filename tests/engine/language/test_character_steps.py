@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.language.character_steps import CharacterSteps
-from engine.language.compile import compile_regex
+from relens.language.character_steps import CharacterSteps
+from relens.language.compile import compile_regex
 
 CHARACTERS = "aAkz09 \n_é߿ࠀ€\ud7ff\ue000\uffff\U00010000😀\U0010ffff"
 

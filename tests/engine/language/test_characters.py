@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from engine.language.characters import atom_ranges, complement, normalise
+from relens.language.characters import atom_ranges, complement, normalise
 
 EVERYTHING = "".join(map(chr, range(sys.maxunicode + 1)))
 

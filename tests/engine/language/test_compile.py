@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import EmptyLanguageError, LimitError, RegexError
-from engine.language.automaton import ByteAutomaton
-from engine.language.compile import compile_language, compile_regex
-from engine.language.construction import Construction, states_built, states_needed
-from engine.language.syntax import parse_regex
-from engine.query import Exclude, Limits, Query
+from relens.errors import EmptyLanguageError, LimitError, RegexError
+from relens.language.automaton import ByteAutomaton
+from relens.language.compile import compile_language, compile_regex
+from relens.language.construction import Construction, states_built, states_needed
+from relens.language.syntax import parse_regex
+from relens.query import Exclude, Limits, Query
 from tests.engine.language.derivatives import minimal_table
 from tests.engine.language.patterns import QUERIES, SUPPORTED
 
@@ -183,10 +183,10 @@ def test_a_group_is_named_once():
 
 def test_pynini_is_only_loaded_to_compile():
     script = (
-        "import sys, engine.language, engine.language.isolation, engine.language.explain, engine.language.counting;"
-        "from engine.language import Language, LanguageCompiler, ByteAutomaton, parse_regex;"
+        "import sys, relens.language, relens.language.isolation, relens.language.explain, relens.language.counting;"
+        "from relens.language import Language, LanguageCompiler, ByteAutomaton, parse_regex;"
         "assert 'pynini' not in sys.modules;"
-        "from engine.language import compile_regex;"
+        "from relens.language import compile_regex;"
         "assert compile_regex('a').accepts('a') and 'pynini' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

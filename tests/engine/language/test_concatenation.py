@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from engine.errors import LimitError
-from engine.language.compile import compile_regex
-from engine.language.concatenation import concatenate, mark_prefix
-from engine.query import Limits
+from relens.errors import LimitError
+from relens.language.compile import compile_regex
+from relens.language.concatenation import concatenate, mark_prefix
+from relens.query import Limits
 from tests.engine.language.brute_force import strings_of
 
 WAYS = [

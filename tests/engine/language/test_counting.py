@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.language.compile import compile_regex
-from engine.language.counting import (
+from relens.language.compile import compile_regex
+from relens.language.counting import (
     count_strings,
     count_strings_up_to,
     describe_count,

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from engine.errors import LimitError
-from engine.language.alphabet import alphabet_ranges
-from engine.language.automaton import ByteAutomaton
-from engine.language.compile import compile_language
-from engine.language.counting import count_strings
-from engine.language.edits import EditedLanguage
-from engine.language.syntax import parse_regex
-from engine.query import Edits, Limits, Query
+from relens.errors import LimitError
+from relens.language.alphabet import alphabet_ranges
+from relens.language.automaton import ByteAutomaton
+from relens.language.compile import compile_language
+from relens.language.counting import count_strings
+from relens.language.edits import EditedLanguage
+from relens.language.syntax import parse_regex
+from relens.query import Edits, Limits, Query
 from tests.engine.language.brute_force import edited_strings, strings_of, strings_over
 
 KINDS = [kinds for kinds in itertools.product([False, True], repeat=3) if any(kinds)]

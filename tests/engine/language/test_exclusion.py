@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from engine.errors import EmptyLanguageError, LimitError, RegexError
-from engine.language import exclusion
-from engine.language.compile import compile_language, compile_regex
-from engine.language.exclusion import difference, excluded_strings
-from engine.language.language import Language
-from engine.language.stop_words import STOP_WORDS
-from engine.query import Edits, Exclude, Limits, Query
+from relens.errors import EmptyLanguageError, LimitError, RegexError
+from relens.language import exclusion
+from relens.language.compile import compile_language, compile_regex
+from relens.language.exclusion import difference, excluded_strings
+from relens.language.language import Language
+from relens.language.stop_words import STOP_WORDS
+from relens.query import Edits, Exclude, Limits, Query
 from tests.engine.language.brute_force import edited_strings, strings_of, strings_over
 from tests.engine.language.derivatives import minimal_table
 

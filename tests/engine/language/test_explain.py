@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from engine.errors import RegexError
-from engine.language.explain import ExplainedPart, explain
+from relens.errors import RegexError
+from relens.language.explain import ExplainedPart, explain
 from tests.engine.language.patterns import SUPPORTED, patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

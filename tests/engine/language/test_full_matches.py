@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.language.groups import fully_matches
-from engine.language.syntax import DEEPEST_NESTING, parse_regex
+from relens.language.groups import fully_matches
+from relens.language.syntax import DEEPEST_NESTING, parse_regex
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string, mutated, patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.language.group_names import group_names
-from engine.language.groups import GroupReader
+from relens.language.group_names import group_names
+from relens.language.groups import GroupReader
 from tests.engine.language.hostile import FLAT
 from tests.engine.language.patterns import SUPPORTED, patterns
 from tests.steps import grows_too_fast

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, RegexError
-from engine.language import groups
-from engine.language.groups import GroupReader
-from engine.query import Limits
+from relens.errors import LimitError, RegexError
+from relens.language import groups
+from relens.language.groups import GroupReader
+from relens.query import Limits
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

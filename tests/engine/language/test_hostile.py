@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import RegexError, RelensError
-from engine.language.characters import atom_items, atom_ranges
-from engine.language.explain import explain
-from engine.language.groups import GroupReader
-from engine.language.syntax import parse_regex
+from relens.errors import RegexError, RelensError
+from relens.language.characters import atom_items, atom_ranges
+from relens.language.explain import explain
+from relens.language.groups import GroupReader
+from relens.language.syntax import parse_regex
 from tests.engine.language.hostile import FLAT, GROUPS, HOSTILE, NESTED
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from engine.errors import LimitError, QueryError, RelensError
-from engine.language.isolation import IsolatedPool
+from relens.errors import LimitError, QueryError, RelensError
+from relens.language.isolation import IsolatedPool
 
 MEMORY = 1 << 30
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import EmptyLanguageError, LimitError, RegexError, RelensError, StoppedError
-from engine.language.compile import compile_language
-from engine.language.isolation import IsolatedPool, IsolatedProcess, default_compiler, isolated_compiler
-from engine.query import Edits, Exclude, Limits, Query
+from relens.errors import EmptyLanguageError, LimitError, RegexError, RelensError, StoppedError
+from relens.language.compile import compile_language
+from relens.language.isolation import IsolatedPool, IsolatedProcess, default_compiler, isolated_compiler
+from relens.query import Edits, Exclude, Limits, Query
 from tests.engine.language.languages import assert_same
 
 JOB = "tests.engine.language.jobs:job"
@@ -162,7 +162,7 @@ def test_a_closed_process_takes_no_call():
 def test_the_child_dies_with_its_parent(tmp_path: Path, busy: bool):
     file = tmp_path / "pid"
     script = (
-        "import threading, sys, time; from engine.language.isolation import IsolatedProcess\n"
+        "import threading, sys, time; from relens.language.isolation import IsolatedProcess\n"
         f"process = IsolatedProcess({JOB!r}); process.call({{}})\n"
         f"if {busy}:\n"
         f"    job = {{'do': 'announce and sleep', 'seconds': 600, 'file': {str(file)!r}}}\n"
@@ -340,8 +340,8 @@ def test_closing_ends_a_busy_child_at_once(tmp_path: Path):
 
 def test_all_children_of_a_program_can_be_ended_together(tmp_path: Path):
     script = (
-        "import sys, threading, time; from engine.language.child import kill_children\n"
-        "from engine.language.isolation import IsolatedProcess\n"
+        "import sys, threading, time; from relens.language.child import kill_children\n"
+        "from relens.language.isolation import IsolatedProcess\n"
         f"idle, busy = IsolatedProcess({JOB!r}), IsolatedProcess({JOB!r}); idle.call({{}}); busy.call({{}})\n"
         f"job = {{'do': 'announce and sleep', 'seconds': 600, 'file': {str(tmp_path / 'pid')!r}}}\n"
         "threading.Thread(target=busy.call, args=(job, 600), daemon=True).start()\n"

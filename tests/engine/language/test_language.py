@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from engine.language import exclusion, frames
-from engine.language.compile import compile_job, compile_language
-from engine.language.language import Language
-from engine.query import Edits, Exclude, Limits, Query
+from relens.language import exclusion, frames
+from relens.language.compile import compile_job, compile_language
+from relens.language.language import Language
+from relens.query import Edits, Exclude, Limits, Query
 from tests.engine.language.languages import assert_same, automata
 
 QUERIES = [

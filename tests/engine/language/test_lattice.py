@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.language import lattice
-from engine.language.alignment import EditRules
-from engine.language.character_steps import CharacterSteps
-from engine.language.compile import compile_regex
-from engine.language.lattice import Lattice
+from relens.language import lattice
+from relens.language.alignment import EditRules
+from relens.language.character_steps import CharacterSteps
+from relens.language.compile import compile_regex
+from relens.language.lattice import Lattice
 
 EVERY_KIND = EditRules(True, True, True, lambda character: True)
 

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from engine.language.alignment import EditRules
-from engine.language.automaton import ByteAutomaton
-from engine.language.compile import compile_regex
-from engine.language.nearest import Edit, Nearest, NearestStrings
-from engine.query import Edits
+from relens.language.alignment import EditRules
+from relens.language.automaton import ByteAutomaton
+from relens.language.compile import compile_regex
+from relens.language.nearest import Edit, Nearest, NearestStrings
+from relens.query import Edits
 from tests.engine.language.edited import LETTERS, edits_apart, one_edit
 from tests.engine.language.patterns import matching_string
 

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from engine.language import nondeterministic
-from engine.language.exclusion import excluded_strings
-from engine.language.nondeterministic import NondeterministicAutomaton
-from engine.query import Exclude, Limits
+from relens.language import nondeterministic
+from relens.language.exclusion import excluded_strings
+from relens.language.nondeterministic import NondeterministicAutomaton
+from relens.query import Exclude, Limits
 from tests.engine.language.patterns import QUERIES, STRINGS, SUPPORTED, matching_string, mutated
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from engine.language.compile import compile_language
-from engine.language.nearest import Edit
-from engine.language.reading import Reader, Reading
-from engine.query import Edits, Limits, Query
+from relens.language.compile import compile_language
+from relens.language.nearest import Edit
+from relens.language.reading import Reader, Reading
+from relens.query import Edits, Limits, Query
 
 
 def reader(pattern: str, prefix: str = "", **edits) -> Reader:

@@ -6,10 +6,10 @@ import re
 import pytest
 from hypothesis import given, settings
 
-from engine.errors import LimitError, RegexError
-from engine.language.syntax import DEEPEST_NESTING, parse_regex
-from engine.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
-from engine.query import Limits
+from relens.errors import LimitError, RegexError
+from relens.language.syntax import DEEPEST_NESTING, parse_regex
+from relens.language.tree import Alternation, Characters, Concatenation, Group, Marker, Node, Repetition
+from relens.query import Limits
 from tests.engine.language.patterns import MALFORMED, REFUSED, SUPPORTED, patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.language.syntax import parse_regex
-from engine.language.tree import matches_empty
+from relens.language.syntax import parse_regex
+from relens.language.tree import matches_empty
 
 _ATOMS = st.sampled_from(["a", "[bc]", "", "()", r"\d", "(?:)", "(?i:x)", "a?", "b*", "c{0,2}", "d{0}"])
 

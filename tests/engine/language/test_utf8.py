@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.language.characters import normalise
-from engine.language.utf8 import byte_sequences, byte_states
+from relens.language.characters import normalise
+from relens.language.utf8 import byte_sequences, byte_states
 
 EDGES = [0, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x40000, 0x10FFFF]
 codes = st.one_of(st.integers(0, 0x10FFFF), st.sampled_from(EDGES), st.integers(0x7F0, 0x1100))

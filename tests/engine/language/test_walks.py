@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from engine.errors import LimitError, QueryError
-from engine.language import walks
-from engine.language.automaton import ByteAutomaton
-from engine.language.compile import compile_language, compile_regex
-from engine.language.counting import count_strings, count_strings_up_to
-from engine.language.walks import Walks, edge_strings, uniform_strings
-from engine.query import Edits, Query
+from relens.errors import LimitError, QueryError
+from relens.language import walks
+from relens.language.automaton import ByteAutomaton
+from relens.language.compile import compile_language, compile_regex
+from relens.language.counting import count_strings, count_strings_up_to
+from relens.language.walks import Walks, edge_strings, uniform_strings
+from relens.query import Edits, Query
 
 _ab_patterns = st.recursive(
     st.sampled_from(["a", "b", "[ab]", "é", ""]),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.language.automaton import ByteAutomaton
-from engine.language.character_steps import CharacterSteps
-from engine.learn.automata import CharacterAutomaton
+from relens.language.automaton import ByteAutomaton
+from relens.language.character_steps import CharacterSteps
+from relens.learn.automata import CharacterAutomaton
 
 #: Patterns whose lessons together have every kind of step.
 PATTERNS = [

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import LimitError
-from engine.language.alphabet import alphabet_ranges
-from engine.language.characters import normalise
-from engine.language.compile import compile_language, compile_regex
-from engine.language.syntax import parse_regex
-from engine.learn.automata import SILENT, Arc, CharacterAutomaton, character_classes, contains
-from engine.learn.minimisation import NOWHERE, minimised
-from engine.learn.one_edit import arcs_of_originals, with_one_edit
-from engine.learn.subset import determinized, is_deterministic
-from engine.learn.thompson import MOST_POSITIONS, positions, thompson
-from engine.query import Edits, Limits, Query
+from relens.errors import LimitError
+from relens.language.alphabet import alphabet_ranges
+from relens.language.characters import normalise
+from relens.language.compile import compile_language, compile_regex
+from relens.language.syntax import parse_regex
+from relens.learn.automata import SILENT, Arc, CharacterAutomaton, character_classes, contains
+from relens.learn.minimisation import NOWHERE, minimised
+from relens.learn.one_edit import arcs_of_originals, with_one_edit
+from relens.learn.subset import determinized, is_deterministic
+from relens.learn.thompson import MOST_POSITIONS, positions, thompson
+from relens.query import Edits, Limits, Query
 from tests.engine.language.patterns import STRINGS, SUPPORTED, matching_string, mutated, patterns
 from tests.engine.learn.languages import PATTERNS, is_same_automaton
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import EmptyLanguageError, LimitError, RegexError
-from engine.language.compile import compile_regex
-from engine.learn.cuts import CutReasons
-from engine.learn.growth import LONGEST_TEXT, growth
-from engine.learn.jobs import lesson_job
-from engine.learn.lesson import lesson, lesson_query
-from engine.learn.steps import STAGES, Lesson, LessonOptions
-from engine.pictures.labels import tokens_label
-from engine.query import Encoding, Limits
-from engine.runs.learning import LESSON_LIMITS, Lessons
-from engine.tokens.compiled import compile_query
-from engine.tokens.encoded import token_automaton
+from relens.errors import EmptyLanguageError, LimitError, RegexError
+from relens.language.compile import compile_regex
+from relens.learn.cuts import CutReasons
+from relens.learn.growth import LONGEST_TEXT, growth
+from relens.learn.jobs import lesson_job
+from relens.learn.lesson import lesson, lesson_query
+from relens.learn.steps import STAGES, Lesson, LessonOptions
+from relens.pictures.labels import tokens_label
+from relens.query import Encoding, Limits
+from relens.runs.learning import LESSON_LIMITS, Lessons
+from relens.tokens.compiled import compile_query
+from relens.tokens.encoded import token_automaton
 from tests.engine.learn.languages import PATTERNS
 
 EDITED = LessonOptions(edits=True)
@@ -211,7 +211,7 @@ class TestCuts:
 
 @pytest.fixture(scope="module")
 def word_piece():
-    from engine.tokens.tokenizer import Tokenizer
+    from relens.tokens.tokenizer import Tokenizer
 
     vocabulary = {"[UNK]": 0, "a": 1, "ab": 2, "##b": 3, "##c": 4, "##bc": 5}
     configuration = {
@@ -306,7 +306,7 @@ class TestGrowth:
 
 
 def test_the_job_of_a_child_works_on_json(monkeypatch, byte_tokenizer):
-    monkeypatch.setattr("engine.learn.jobs.tokenizer_for_page", lambda name: byte_tokenizer)
+    monkeypatch.setattr("relens.learn.jobs.tokenizer_for_page", lambda name: byte_tokenizer)
     payloads = []
 
     def call(payload):

@@ -11,11 +11,11 @@ from fractions import Fraction
 import pytest
 from scipy.stats import chisquare
 
-from engine.errors import LimitError, QueryError, RegexError
-from engine.learn.jobs import walk_job
-from engine.learn.random_walks import RULES, UNEDITED, RandomWalks, random_walks
-from engine.query import Edits, Limits, Query
-from engine.runs.learning import WalkAnswers
+from relens.errors import LimitError, QueryError, RegexError
+from relens.learn.jobs import walk_job
+from relens.learn.random_walks import RULES, UNEDITED, RandomWalks, random_walks
+from relens.query import Edits, Limits, Query
+from relens.runs.learning import WalkAnswers
 
 PRINTABLE = [chr(code) for code in range(0x20, 0x7F)]
 
@@ -82,8 +82,8 @@ def test_exact_shares_are_those_of_all_strings(walks, byte_tokenizer):
 
 def _reader(pattern: str):
     """The place of the edit, each string read by itself."""
-    from engine.language.compile import compile_language
-    from engine.language.reading import Reader
+    from relens.language.compile import compile_language
+    from relens.language.reading import Reader
 
     query = Query(pattern, edits=Edits(1, where="pattern"))
     reader = Reader(query, compile_language(query, Limits()))
@@ -164,9 +164,9 @@ def test_a_large_or_malformed_pattern_is_refused(byte_tokenizer):
 
 
 def test_a_job_gives_the_walks_of_the_function(tiny_model_folder, monkeypatch):
-    from engine.models.loading import load_tokenizer
+    from relens.models.loading import load_tokenizer
 
     tokenizer = load_tokenizer(str(tiny_model_folder))
-    monkeypatch.setattr("engine.learn.jobs.tokenizer_for_page", lambda _: tokenizer)
+    monkeypatch.setattr("relens.learn.jobs.tokenizer_for_page", lambda _: tokenizer)
     answers = WalkAnswers(call=walk_job)
     assert answers.walks("ab", "tiny", 1, 100) == random_walks("ab", tokenizer, draws=100, seed=1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import LimitError, ModelError, QueryError
-from engine.learn.jobs import text_encodings_job
-from engine.learn.text_encodings import TextEncodings, text_encodings
-from engine.tokens.token_lattice import token_lattice
+from relens.errors import LimitError, ModelError, QueryError
+from relens.learn.jobs import text_encodings_job
+from relens.learn.text_encodings import TextEncodings, text_encodings
+from relens.tokens.token_lattice import token_lattice
 
 
 def test_the_picture_has_the_arcs_of_the_lattice(byte_tokenizer):

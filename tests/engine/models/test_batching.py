@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.models.batching import BatchSizer
+from relens.models.batching import BatchSizer
 
 
 def machine(overhead: float, per_node: float, width: int) -> Callable[[int], float]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import ModelError
-from engine.models.catalogue import KNOWN, Kind, available_models, check_allowed, is_allowed, resolve
+from relens.errors import ModelError
+from relens.models.catalogue import KNOWN, Kind, available_models, check_allowed, is_allowed, resolve
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.models.check import check_scoring
-from engine.models.recompute_scorer import RecomputeScorer
-from engine.models.scoring import Scorer
-from engine.models.tree_scorer import TreeScorer
+from relens.errors import ModelError
+from relens.models.check import check_scoring
+from relens.models.recompute_scorer import RecomputeScorer
+from relens.models.scoring import Scorer
+from relens.models.tree_scorer import TreeScorer
 from tests.engine.models.tiny import BEGIN, VOCABULARY, forward, grow, oracle
 
 TREE = ["gpt2", "llama", "qwen2", "mistral", "long window"]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.models import embedded
-from engine.models.embedded import CONTROL_TOKEN, CONVERSION, build_tokenizer
-from engine.models.language_model import LanguageModel
-from engine.models.loading import load_model, load_tokenizer
+from relens.errors import ModelError
+from relens.models import embedded
+from relens.models.embedded import CONTROL_TOKEN, CONVERSION, build_tokenizer
+from relens.models.language_model import LanguageModel
+from relens.models.loading import load_model, load_tokenizer
 from tests.engine.models.tiny import grow
 
 HEADS = {"attn_q": 9, "attn_k": 3}
@@ -223,6 +223,6 @@ def test_the_converted_folder_loads_like_any_other(model: LanguageModel) -> None
 @pytest.mark.model
 def test_converting_again_is_a_line_and_no_work() -> None:
     embedded.ensure()
-    command = [sys.executable, "-m", "engine.models.embedded"]
+    command = [sys.executable, "-m", "relens.models.embedded"]
     output = subprocess.run(command, cwd=Path(embedded.__file__).parents[2], capture_output=True, text=True, check=True)
     assert output.stdout.startswith("The embedded model is ready in")

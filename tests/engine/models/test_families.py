@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.models.families import begin_of_text, end_of_text
+from relens.models.families import begin_of_text, end_of_text
 
 
 def tokenizer(*tokens: str, post_processor: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from engine.models.forward import Forward
+from relens.models.forward import Forward
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.models import hardware
+from relens.errors import ModelError
+from relens.models import hardware
 
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ import huggingface_hub.constants as constants
 import pytest
 from huggingface_hub.utils import close_session
 
-from engine.errors import ModelError, NotFetchedError
-from engine.models import hub as hub_module
-from engine.models.loading import load_encoder_decoder, load_model, load_tokenizer
+from relens.errors import ModelError, NotFetchedError
+from relens.models import hub as hub_module
+from relens.models.loading import load_encoder_decoder, load_model, load_tokenizer
 from tests.engine.models.fake_hub import COMMIT, FakeHub, fake_hub
 
 NAME = "me/tiny"

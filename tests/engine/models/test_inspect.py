@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.models.inspect import inspect_tokens
-from engine.models.language_model import LanguageModel
-from engine.models.loading import load_model
+from relens.errors import ModelError
+from relens.models.inspect import inspect_tokens
+from relens.models.language_model import LanguageModel
+from relens.models.loading import load_model
 from tests.engine.models.tiny import CONTEXT, VOCABULARY, direct, save_model
 
 

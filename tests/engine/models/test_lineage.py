@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.models.lineage import lineage
-from engine.models.scoring import ROOT, TokenTree
+from relens.models.lineage import lineage
+from relens.models.scoring import ROOT, TokenTree
 from tests.engine.models.tiny import grow
 
 TREES = st.lists(st.tuples(st.integers(0, 9), st.just(0)), min_size=1, max_size=60)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.models import loading
-from engine.models.loading import load_model, load_tokenizer
+from relens.errors import ModelError
+from relens.models import loading
+from relens.models.loading import load_model, load_tokenizer
 from tests.engine.models.tiny import CONTEXT, VOCABULARY, direct, grow, network, save_model
 
 
@@ -94,7 +94,7 @@ def test_the_fingerprint_changes_with_the_weights_and_the_tokenizer_only(broken:
 def test_a_tokenizer_alone_needs_no_weights_and_no_torch(broken: Path) -> None:
     (broken / "model.safetensors").unlink()
     program = (
-        "import sys; from engine.models.loading import load_tokenizer; "
+        "import sys; from relens.models.loading import load_tokenizer; "
         f"print(load_tokenizer({str(broken)!r}).encode('cat'), 'torch' in sys.modules, 'transformers' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(loading.__file__).parents[2])}

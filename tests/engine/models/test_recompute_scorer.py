@@ -5,10 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import ModelError
-from engine.models.laws import assert_batch_equals_single, assert_forgetting_is_harmless
-from engine.models.recompute_scorer import RecomputeScorer
-from engine.models.scoring import ROOT
+from relens.errors import ModelError
+from relens.models.laws import assert_batch_equals_single, assert_forgetting_is_harmless
+from relens.models.recompute_scorer import RecomputeScorer
+from relens.models.scoring import ROOT
 from tests.engine.models.tiny import BEGIN, CONTEXT, VOCABULARY, forward, grow, oracle
 
 TREES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, VOCABULARY - 1)), min_size=1, max_size=25)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from engine.models.residency import ABSENT, Residency
+from relens.models.residency import ABSENT, Residency
 
 LIMIT = 12
 

@@ -7,12 +7,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import ModelError
-from engine.models.check import check_scoring
-from engine.models.laws import assert_batch_equals_single, assert_forgetting_is_harmless
-from engine.models.pool import SlotShape
-from engine.models.scoring import ROOT
-from engine.models.tree_scorer import TreeScorer
+from relens.errors import ModelError
+from relens.models.check import check_scoring
+from relens.models.laws import assert_batch_equals_single, assert_forgetting_is_harmless
+from relens.models.pool import SlotShape
+from relens.models.scoring import ROOT
+from relens.models.tree_scorer import TreeScorer
 from tests.engine.models.tiny import BEGIN, CONTEXT, VOCABULARY, forward, grow, oracle
 
 TREES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, VOCABULARY - 1)), min_size=1, max_size=40)

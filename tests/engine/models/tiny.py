@@ -10,8 +10,8 @@ import torch
 from tokenizers import decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
-from engine.models.forward import Forward
-from engine.models.scoring import Scorer, TokenTree
+from relens.models.forward import Forward
+from relens.models.scoring import Scorer, TokenTree
 
 VOCABULARY = 61
 BEGIN = 3

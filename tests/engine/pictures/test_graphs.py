@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.language.compile import compile_language, compile_regex
-from engine.pictures.character_arcs import CharacterArcs
-from engine.pictures.graphs import Graph, language_graph, token_graph
-from engine.pictures.labels import token_label
-from engine.query import Boundary, Encoding, Query
-from engine.tokens.automaton import Arcs, TokenAutomaton
-from engine.tokens.compiled import compile_query
+from relens.language.compile import compile_language, compile_regex
+from relens.pictures.character_arcs import CharacterArcs
+from relens.pictures.graphs import Graph, language_graph, token_graph
+from relens.pictures.labels import token_label
+from relens.query import Boundary, Encoding, Query
+from relens.tokens.automaton import Arcs, TokenAutomaton
+from relens.tokens.compiled import compile_query
 
 PATTERNS = [
     "cat|cats|dog",

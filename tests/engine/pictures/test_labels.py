@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.language.characters import Ranges, category_ranges, complement, normalise
-from engine.pictures.labels import (
+from relens.language.characters import Ranges, category_ranges, complement, normalise
+from relens.pictures.labels import (
     characters_label,
     count_characters,
     token_label,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from engine.runs.database import metadata
-from engine.runs.store import Store
-from engine.runs.worker import Worker
+from relens.runs.database import metadata
+from relens.runs.store import Store
+from relens.runs.worker import Worker
 from tests.engine.runs.fakes import FakeServices
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +24,7 @@ FAKE_WORKER = (sys.executable, "-m", "tests.engine.runs.fakes")
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]]))
     monkeypatch.delenv("RELENS_STORE", raising=False)
     # Nothing to load ahead: the embedded model would have to be converted into this new cache first.
     monkeypatch.setenv("RELENS_MODELS", "none")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engine.studies.rows import Rows, StudyRow
-from engine.studies.study import Study, StudyContext, Unit
+from relens.studies.rows import Rows, StudyRow
+from relens.studies.study import Study, StudyContext, Unit
 
 
 @dataclass(frozen=True)

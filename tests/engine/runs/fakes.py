@@ -15,11 +15,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import ModelError, QueryError
-from engine.query import Query, ShortestPath, Traversal
-from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
-from engine.studies.study import StudyContext, StudyRun
-from engine.traversal.results import Match, Progress
+from relens.errors import ModelError, QueryError
+from relens.query import Query, ShortestPath, Traversal
+from relens.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
+from relens.studies.study import StudyContext, StudyRun
+from relens.traversal.results import Match, Progress
 
 LONG_SECONDS = 60.0
 
@@ -153,6 +153,6 @@ class FakeServices:
 
 
 if __name__ == "__main__":
-    from engine.runs.worker import main
+    from relens.runs.worker import main
 
     raise SystemExit(main(services=FakeServices))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.runs.agreement import comparable, overlap, side_by_side
+from relens.runs.agreement import comparable, overlap, side_by_side
 from tests.app.fakes import match_row
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from engine.runs.background import Background, Left
+from relens.runs.background import Background, Left
 
 
 def never() -> bool:

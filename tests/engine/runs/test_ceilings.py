@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.query import Distribution, Limits, Query, Sampling, ShortestPath
-from engine.runs.ceilings import CEILINGS, within_ceilings
-from engine.runs.database import to_text
-from engine.runs.run_file import read_run, write_run
-from engine.runs.specification import SearchSpecification, StudySpecification, specification_from_json
-from engine.runs.worker import Worker
-from engine.setting import ceilings_of
-from engine.studies.catalogue import STUDIES, presets, study_class
+from relens.query import Distribution, Limits, Query, Sampling, ShortestPath
+from relens.runs.ceilings import CEILINGS, within_ceilings
+from relens.runs.database import to_text
+from relens.runs.run_file import read_run, write_run
+from relens.runs.specification import SearchSpecification, StudySpecification, specification_from_json
+from relens.runs.worker import Worker
+from relens.setting import ceilings_of
+from relens.studies.catalogue import STUDIES, presets, study_class
 from tests.engine.runs.fakes import FakeServices
 
 HOSTILE = Limits(

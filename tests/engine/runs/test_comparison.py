@@ -7,9 +7,9 @@ import dataclasses
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.query import Decoding, Query, Sampling
-from engine.runs.comparison import ABSENT, circumstances, flattened, settings_of
-from engine.runs.specification import SearchSpecification
+from relens.query import Decoding, Query, Sampling
+from relens.runs.comparison import ABSENT, circumstances, flattened, settings_of
+from relens.runs.specification import SearchSpecification
 from tests.app.fakes import FakeStore
 
 LEAVES = (

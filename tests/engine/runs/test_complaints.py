@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from engine.runs.complaints import Complaints
+from relens.runs.complaints import Complaints
 
 
 def test_lasting_trouble_is_logged_once(caplog, monkeypatch):
     now = 0.0
-    monkeypatch.setattr("engine.runs.complaints.time.monotonic", lambda: now)
+    monkeypatch.setattr("relens.runs.complaints.time.monotonic", lambda: now)
     complaints = Complaints(logging.getLogger("test"))
     for _ in range(3):
         complaints.warn(ValueError("full"))

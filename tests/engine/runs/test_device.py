@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.device import DeviceMeter
-from engine.runs.versions import versions
+from relens.runs.device import DeviceMeter
+from relens.runs.versions import versions
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from engine.runs import ending as ending_module
-from engine.runs.ending import Ending
+from relens.runs import ending as ending_module
+from relens.runs.ending import Ending
 
 
 @pytest.fixture(autouse=True)

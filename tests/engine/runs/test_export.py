@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from scipy.special import logsumexp
 
-from engine.errors import QueryError
-from engine.runs.export import edit_text, export_rows, export_shares, merge_encodings
-from engine.traversal.results import Edit
-from engine.traversal.summaries import by_group, by_string
+from relens.errors import QueryError
+from relens.runs.export import edit_text, export_rows, export_shares, merge_encodings
+from relens.traversal.results import Edit
+from relens.traversal.summaries import by_group, by_string
 from tests.engine.runs.fakes import match
 
 log_probs = st.floats(-900.0, 0.0)

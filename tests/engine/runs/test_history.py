@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError
-from engine.query import Distribution, Query, Sampling, ShortestPath
-from engine.runs import history as history_module
-from engine.runs.listed_runs import COLUMNS
-from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
-from engine.studies.bias import BiasStudy
+from relens.errors import LimitError, QueryError
+from relens.query import Distribution, Query, Sampling, ShortestPath
+from relens.runs import history as history_module
+from relens.runs.listed_runs import COLUMNS
+from relens.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
+from relens.studies.bias import BiasStudy
 from tests.engine.runs.fakes import specification
 
 KINDS = (ShortestPath(), Sampling(count=7, seed=3), Distribution())

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import NotFetchedError
-from engine.learn.steps import LessonOptions
-from engine.query import Limits, Query
-from engine.runs.learning import Lessons, TextEncoder, WalkAnswers
-from engine.runs.preview import Previewer
-from engine.runs.specification import SearchSpecification
-from engine.runs.store import Store
+from relens.errors import NotFetchedError
+from relens.learn.steps import LessonOptions
+from relens.query import Limits, Query
+from relens.runs.learning import Lessons, TextEncoder, WalkAnswers
+from relens.runs.preview import Previewer
+from relens.runs.specification import SearchSpecification
+from relens.runs.store import Store
 from tests.engine.models.fake_hub import FakeHub, fake_hub
 from tests.engine.runs.helpers import wait_until
 
@@ -70,7 +70,7 @@ def test_a_run_fetches_and_says_how_much(hub: FakeHub, previewer: Previewer, sto
     query = Query(" (cat|dog)", prefix="The")
     assert previewer.preview(query, NAME).token_graph is None
     run_id = store.submit(SearchSpecification(NAME, query, limits=Limits(matches=1)))
-    worker = subprocess.Popen([sys.executable, "-m", "engine.runs.worker", "--store", url], stderr=subprocess.DEVNULL)
+    worker = subprocess.Popen([sys.executable, "-m", "relens.runs.worker", "--store", url], stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: "etching" in store.get(run_id).stage)
         assert store.get(run_id).stage == f"loading the model: fetching {size / 1e6:.1f} MB from the hub"

@@ -8,11 +8,11 @@ import gzip
 import psutil
 import pytest
 
-from engine.errors import LimitError, QueryError
-from engine.runs import intake
-from engine.runs.intake import take_in_deck, take_in_run
-from engine.runs.run_file import write_run
-from engine.runs.screens import Screen, ScreenStore
+from relens.errors import LimitError, QueryError
+from relens.runs import intake
+from relens.runs.intake import take_in_deck, take_in_run
+from relens.runs.run_file import write_run
+from relens.runs.screens import Screen, ScreenStore
 from tests.engine.runs.fakes import match, specification
 
 

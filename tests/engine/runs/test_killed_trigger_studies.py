@@ -16,19 +16,19 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.specification import StudySpecification
-from engine.studies.rows import BEGIN, DONE, ROW, UNIT, current_rows, done_units
-from engine.triggers.brute_force.study import BruteForceStudy
-from engine.triggers.causal.causal_study import CausalTriggerStudy
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.template import Template
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.model.recipe import Recipe
-from engine.triggers.model.training_study import DialogueModelStudy
-from engine.triggers.relaxation.study import RelaxationStudy
-from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.runs.specification import StudySpecification
+from relens.studies.rows import BEGIN, DONE, ROW, UNIT, current_rows, done_units
+from relens.triggers.brute_force.study import BruteForceStudy
+from relens.triggers.causal.causal_study import CausalTriggerStudy
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.template import Template
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.model.recipe import Recipe
+from relens.triggers.model.training_study import DialogueModelStudy
+from relens.triggers.relaxation.study import RelaxationStudy
+from relens.triggers.search.search_settings import SearchSettings
+from relens.triggers.search.trigger_study import TriggerStudy
 from tests.engine.runs.helpers import wait_until
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
@@ -80,7 +80,7 @@ def specification(request, tmp_path, monkeypatch, tiny_model_folder, dialogue_mo
 def new_worker(url, start_process, monkeypatch):
     """A function that starts a worker and gives its process."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    return lambda: start_process([sys.executable, "-m", "engine.runs.worker", "--store", url])
+    return lambda: start_process([sys.executable, "-m", "relens.runs.worker", "--store", url])
 
 
 def is_within_a_unit(rows):

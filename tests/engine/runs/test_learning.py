@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import LimitError, ModelError, QueryError
-from engine.learn.text_encodings import text_encodings
-from engine.runs.learning import TextEncoder
+from relens.errors import LimitError, ModelError, QueryError
+from relens.learn.text_encodings import text_encodings
+from relens.runs.learning import TextEncoder
 
 
 def test_encodings_are_computed_once_and_survive_json(byte_tokenizer):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from engine.runs.leases import STALE_SECONDS, Leases
-from engine.runs.processes import ProcessMark
+from relens.runs.leases import STALE_SECONDS, Leases
+from relens.runs.processes import ProcessMark
 from tests.engine.runs.helpers import dead_pid
 
 ELSEWHERE = ProcessMark("another machine", 1)

@@ -8,14 +8,14 @@ import threading
 
 import pytest
 
-from engine.errors import StoreError
-from engine.runs.lock import WorkerLock, lock_path
+from relens.errors import StoreError
+from relens.runs.lock import WorkerLock, lock_path
 from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.helpers import wait_until
 
 HOLD = """
 import sys, time
-from engine.runs.lock import WorkerLock
+from relens.runs.lock import WorkerLock
 lock = WorkerLock(sys.argv[1])
 lock.acquire()
 time.sleep(600)

@@ -7,13 +7,13 @@ import sqlite3
 import pytest
 import sqlalchemy as sql
 
-from engine.errors import StoreError
-from engine.runs import database as database_module
-from engine.runs.database import to_text
-from engine.runs.screens import ScreenStore
-from engine.runs.specification import SearchSpecification, StudySpecification, specification_to_json
-from engine.runs.store import Store
-from engine.studies.bias import BiasStudy
+from relens.errors import StoreError
+from relens.runs import database as database_module
+from relens.runs.database import to_text
+from relens.runs.screens import ScreenStore
+from relens.runs.specification import SearchSpecification, StudySpecification, specification_to_json
+from relens.runs.store import Store
+from relens.studies.bias import BiasStudy
 from tests.engine.runs.conftest import POSTGRES
 from tests.engine.runs.fakes import specification
 

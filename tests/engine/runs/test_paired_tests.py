@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from engine.paired import holm
-from engine.runs.paired_tests import paired_differences
+from relens.paired import holm
+from relens.runs.paired_tests import paired_differences
 from tests.engine.triggers.made_rows import prompt_trigger_row, trigger_row
 
 

@@ -8,10 +8,10 @@ import threading
 
 import pytest
 
-from engine.errors import LimitError, ModelError, RegexError, RelensError
-from engine.language.compile import compile_language
-from engine.query import Encoding, Exclude, Limits, Query
-from engine.runs.preview import PARTS, Preview, Previewer, preview_query
+from relens.errors import LimitError, ModelError, RegexError, RelensError
+from relens.language.compile import compile_language
+from relens.query import Encoding, Exclude, Limits, Query
+from relens.runs.preview import PARTS, Preview, Previewer, preview_query
 
 HOSTILE = "[ab]*a[ab]{40}"
 
@@ -43,7 +43,7 @@ def test_advice_on_the_boundary(byte_tokenizer):
 def test_excluded_strings_are_no_examples(byte_tokenizer, monkeypatch):
     query = Query(" (cat|dog|hen)", prefix="the", exclude=Exclude(words=("dog",)))
     assert preview_query(query, byte_tokenizer).strings == "2"
-    monkeypatch.setattr("engine.language.exclusion.MOST_WORK", 0)
+    monkeypatch.setattr("relens.language.exclusion.MOST_WORK", 0)
     preview = preview_query(query, byte_tokenizer, compiler=compile_language)
     assert preview.strings == "at most 3", "they are still in the automaton"
     assert sorted(preview.examples) == ["the cat", "the hen"]
@@ -109,7 +109,7 @@ def counting_previewer(byte_tokenizer, calls: list[str]) -> Previewer:
 
 
 def test_the_last_previews_are_remembered(byte_tokenizer, monkeypatch):
-    monkeypatch.setattr("engine.runs.warm_answers.REMEMBERED", 2)
+    monkeypatch.setattr("relens.runs.warm_answers.REMEMBERED", 2)
     calls: list[str] = []
     previewer = counting_previewer(byte_tokenizer, calls)
     for pattern in ("a", "b", "a", "c", "a", "b"):
@@ -126,7 +126,7 @@ def test_a_bug_is_a_sentence_for_the_page():
 
     previewer = Previewer(pool_size=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.language.isolation.IsolatedPool.call", fail)
+        patch.setattr("relens.language.isolation.IsolatedPool.call", fail)
         with pytest.raises(RelensError, match="The preview failed inside Relens"):
             previewer.preview(Query("a"), "bytes")
     previewer.close()

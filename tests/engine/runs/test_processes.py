@@ -11,7 +11,7 @@ import sys
 import psutil
 import pytest
 
-from engine.runs.processes import ProcessMark
+from relens.runs.processes import ProcessMark
 from tests.engine.runs.helpers import dead_pid, wait_until
 
 

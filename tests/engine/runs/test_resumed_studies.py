@@ -15,19 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from engine import settings
-from engine.models.loading import load_model
-from engine.query import Decoding
-from engine.runs.specification import StudySpecification
-from engine.studies.bias import BiasStudy
-from engine.studies.bias_variants import Variant
-from engine.studies.cloze import ClozeStudy
-from engine.studies.knowledge import KnowledgeStudy
-from engine.studies.memorization import MemorizationStudy
-from engine.studies.rows import BEGIN, DONE, ROW, UNIT, current_rows, done_units
-from engine.studies.sentences import find_sentences
-from engine.studies.study import StudyContext, StudyRun
-from engine.studies.toxicity import ToxicityStudy
+from relens import settings
+from relens.models.loading import load_model
+from relens.query import Decoding
+from relens.runs.specification import StudySpecification
+from relens.studies.bias import BiasStudy
+from relens.studies.bias_variants import Variant
+from relens.studies.cloze import ClozeStudy
+from relens.studies.knowledge import KnowledgeStudy
+from relens.studies.memorization import MemorizationStudy
+from relens.studies.rows import BEGIN, DONE, ROW, UNIT, current_rows, done_units
+from relens.studies.sentences import find_sentences
+from relens.studies.study import StudyContext, StudyRun
+from relens.studies.toxicity import ToxicityStudy
 from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.fakes import FakeServices
 from tests.engine.runs.helpers import wait_until
@@ -148,7 +148,7 @@ def test_a_real_worker_is_killed_between_two_units(store, url, monkeypatch):
 
 def worker_process(url: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "engine.runs.worker", "--store", url],
+        [sys.executable, "-m", "relens.runs.worker", "--store", url],
         cwd=Path(ROOT),
         stderr=subprocess.DEVNULL,
         env=os.environ | {"OMP_NUM_THREADS": "1"},

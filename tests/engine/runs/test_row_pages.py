@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from engine.runs.row_pages import memory_of
+from relens.runs.row_pages import memory_of
 from tests.engine.runs.fakes import specification
 
 

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from engine.errors import LimitError, QueryError
-from engine.query import Distribution, Limits, Query, Sampling
-from engine.runs import run_file as run_file_module
-from engine.runs.run_file import read_run, write_run
-from engine.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
-from engine.runs.store import Store
-from engine.runs.worker import Worker
-from engine.studies import catalogue
+from relens.errors import LimitError, QueryError
+from relens.query import Distribution, Limits, Query, Sampling
+from relens.runs import run_file as run_file_module
+from relens.runs.run_file import read_run, write_run
+from relens.runs.specification import InspectSpecification, SearchSpecification, StudySpecification
+from relens.runs.store import Store
+from relens.runs.worker import Worker
+from relens.studies import catalogue
 from tests.engine.runs.counting import CountingStudy
 from tests.engine.runs.fakes import FakeServices, match, specification
 from tests.engine.runs.helpers import wait_until
@@ -367,7 +367,7 @@ def test_json_that_is_nested_without_end_is_no_run(items):
 @pytest.mark.model
 @pytest.mark.parametrize("traversal", [Sampling(count=200, seed=11), Distribution()])
 def test_a_run_of_the_real_model_repeats_identically_elsewhere(store, other, monkeypatch, traversal):
-    from engine.runs.services import EngineServices
+    from relens.runs.services import EngineServices
 
     monkeypatch.delenv("RELENS_CACHE")
     monkeypatch.delenv("RELENS_MODELS")

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError
-from engine.runs import screens as module
-from engine.runs.screens import Screen, ScreenStore, read_deck
-from engine.runs.store import Store
+from relens.errors import LimitError, QueryError
+from relens.runs import screens as module
+from relens.runs.screens import Screen, ScreenStore, read_deck
+from relens.runs.store import Store
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import sys
 import psutil
 import pytest
 
-from engine.query import Distribution, Encoding, Limits, Query, Sampling
-from engine.runs.specification import InspectSpecification, SearchSpecification
+from relens.query import Distribution, Encoding, Limits, Query, Sampling
+from relens.runs.specification import InspectSpecification, SearchSpecification
 from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.helpers import wait_until
 
@@ -37,7 +37,7 @@ def start_real_worker(url, monkeypatch, model_folder):
     started = []
 
     def start():
-        command = [sys.executable, "-m", "engine.runs.worker", "--store", url]
+        command = [sys.executable, "-m", "relens.runs.worker", "--store", url]
         started.append(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL))
         return started[-1]
 

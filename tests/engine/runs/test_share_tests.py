@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from engine.runs.share_tests import Refusal, differences_of_shares, shares_of_run
+from relens.runs.share_tests import Refusal, differences_of_shares, shares_of_run
 from tests.app.fakes import match_row
 
 COUNTS = st.lists(st.integers(60, 400), min_size=3, max_size=3)

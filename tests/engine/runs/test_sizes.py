@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError, RelensError
-from engine.runs.sizes import (
+from relens.errors import LimitError, QueryError, RelensError
+from relens.runs.sizes import (
     DEEPEST,
     LARGEST_NUMBER,
     LONGEST_TEXT,
@@ -18,8 +18,8 @@ from engine.runs.sizes import (
     MOST_VALUES,
     check_sizes,
 )
-from engine.runs.specification import StudySpecification, specification_from_json, specification_to_json
-from engine.studies.catalogue import STUDIES, presets, study_class
+from relens.runs.specification import StudySpecification, specification_from_json, specification_to_json
+from relens.studies.catalogue import STUDIES, presets, study_class
 
 
 def nested(depth):

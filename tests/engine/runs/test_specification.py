@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.query import (
+from relens.errors import QueryError
+from relens.query import (
     Boundary,
     Decoding,
     Distribution,
@@ -21,7 +21,7 @@ from engine.query import (
     Sampling,
     ShortestPath,
 )
-from engine.runs.specification import (
+from relens.runs.specification import (
     InspectSpecification,
     SearchSpecification,
     specification_from_json,

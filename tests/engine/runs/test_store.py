@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.pool import Pool
 
-from engine.errors import LimitError, QueryError, StoreError
-from engine.query import Decoding, Query
-from engine.runs.ceilings import within_ceilings
-from engine.runs.database import workers_table
-from engine.runs.specification import InspectSpecification, SearchSpecification, specification_to_json
-from engine.runs.store import Store
+from relens.errors import LimitError, QueryError, StoreError
+from relens.query import Decoding, Query
+from relens.runs.ceilings import within_ceilings
+from relens.runs.database import workers_table
+from relens.runs.specification import InspectSpecification, SearchSpecification, specification_to_json
+from relens.runs.store import Store
 from tests.engine.runs.conftest import ROOT, sqlite_only
 from tests.engine.runs.fakes import specification
 from tests.engine.runs.helpers import dead_pid
@@ -149,7 +149,7 @@ def test_concurrent_claims_in_threads_and_processes_give_each_run_once(store, ur
     monkeypatch.setenv("RELENS_QUEUE", "100")
     runs = [store.submit(specification("a")) for _ in range(60)]
     script = (
-        "import sys; from engine.runs.store import Store; store = Store(sys.argv[1]); sys.stdin.readline()\n"
+        "import sys; from relens.runs.store import Store; store = Store(sys.argv[1]); sys.stdin.readline()\n"
         "while (run := store.claim('process')) is not None: print(run.id)"
     )
     processes = [
@@ -305,7 +305,7 @@ def test_the_run_of_a_dead_worker_is_interrupted_and_keeps_its_rows(store, death
     elif death == "silent for long":
         as_another(store, "w", host="elsewhere")
         assert store.mark_interrupted() == []
-        monkeypatch.setattr("engine.runs.leases.STALE_SECONDS", 0.0)
+        monkeypatch.setattr("relens.runs.leases.STALE_SECONDS", 0.0)
     else:
         store.forget_worker("w")
     assert store.mark_interrupted() == [run_id]
@@ -395,7 +395,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(store):
 
 @sqlite_only
 def test_a_locked_store_is_a_sentence_and_reading_goes_on(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("engine.runs.database.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("relens.runs.database.BUSY_SECONDS", 0.05)
     impatient = Store(store.url)
     run_id = impatient.submit(specification("a"))
     locker = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)

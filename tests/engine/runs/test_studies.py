@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from engine.errors import ModelError, QueryError
-from engine.runs.specification import StudySpecification, specification_from_json, specification_to_json
-from engine.studies import catalogue
-from engine.studies.rows import done_units, rows_of
+from relens.errors import ModelError, QueryError
+from relens.runs.specification import StudySpecification, specification_from_json, specification_to_json
+from relens.studies import catalogue
+from relens.studies.rows import done_units, rows_of
 from tests.engine.runs.counting import CountingStudy
 from tests.engine.runs.fakes import FakeModel, specification
 from tests.engine.runs.helpers import wait_until

@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from engine.errors import LimitError, QueryError, RegexError, RelensError
-from engine.runs import study_checks
-from engine.runs.sizes import LONGEST_TEXT
-from engine.runs.study_checks import StudyChecks, check_job
-from engine.studies.catalogue import STUDIES, presets, study_class
-from engine.studies.cloze import ClozeStudy
-from engine.studies.knowledge import KnowledgeStudy
-from engine.studies.memorization import MemorizationStudy
+from relens.errors import LimitError, QueryError, RegexError, RelensError
+from relens.runs import study_checks
+from relens.runs.sizes import LONGEST_TEXT
+from relens.runs.study_checks import StudyChecks, check_job
+from relens.studies.catalogue import STUDIES, presets, study_class
+from relens.studies.cloze import ClozeStudy
+from relens.studies.knowledge import KnowledgeStudy
+from relens.studies.memorization import MemorizationStudy
 
 
 def counting_checks():
@@ -92,7 +92,7 @@ def test_in_child_processes(monkeypatch):
 
 def test_no_child_is_started_before_the_first_check_or_after_the_end(monkeypatch):
     started = []
-    monkeypatch.setattr("engine.runs.warm_answers.IsolatedPool", lambda *_, **__: started.append(1))
+    monkeypatch.setattr("relens.runs.warm_answers.IsolatedPool", lambda *_, **__: started.append(1))
     checks = StudyChecks()
     checks.close()
     with pytest.raises(RelensError, match="failed inside Relens"):

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs import supervisor as supervisor_module
-from engine.runs.processes import ProcessMark
-from engine.runs.supervisor import Supervisor
+from relens.runs import supervisor as supervisor_module
+from relens.runs.processes import ProcessMark
+from relens.runs.supervisor import Supervisor
 from tests.engine.runs.conftest import FAKE_WORKER, sqlite_only
 from tests.engine.runs.fakes import specification
 from tests.engine.runs.helpers import wait_until
@@ -99,7 +99,7 @@ def test_ensure_may_be_called_by_everybody_at_any_time(store, supervise):
 @sqlite_only
 def test_the_supervisor_reports_a_store_that_cannot_be_written(store, supervise, monkeypatch, tmp_path):
     monkeypatch.setattr(supervisor_module, "SILENT_SECONDS", 2.5)
-    monkeypatch.setattr("engine.runs.database.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("relens.runs.database.BUSY_SECONDS", 0.05)
     supervisor = supervise()
     wait_until(lambda: supervisor.state().alive)
     locker = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)

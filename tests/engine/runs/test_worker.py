@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from engine.errors import StoreError
-from engine.query import Distribution, Sampling
-from engine.runs.lock import ANOTHER_WORKER
-from engine.runs.specification import InspectSpecification, specification_from_json
-from engine.runs.store import Store
-from engine.runs.worker import Worker
+from relens.errors import StoreError
+from relens.query import Distribution, Sampling
+from relens.runs.lock import ANOTHER_WORKER
+from relens.runs.specification import InspectSpecification, specification_from_json
+from relens.runs.store import Store
+from relens.runs.worker import Worker
 from tests.engine.runs.conftest import sqlite_only
 from tests.engine.runs.fakes import match, specification
 from tests.engine.runs.helpers import wait_until
@@ -191,7 +191,7 @@ def test_a_store_that_refuses_for_a_moment_loses_nothing(store, worker, monkeypa
         append(self, *arguments)
 
     monkeypatch.setattr(Store, "append", refusing)
-    monkeypatch.setattr("engine.runs.patience.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("relens.runs.patience.RETRY_SECONDS", 0.01)
     run_id = store.submit(specification("forever"))
     wait_until(lambda: store.get(run_id).row_count >= 5)
     store.request_stop(run_id)
@@ -230,8 +230,8 @@ def test_a_full_disk_fails_the_run_when_that_can_be_written(store, worker, monke
     finish = Store.finish
     monkeypatch.setattr(Store, "append", refuse)
     monkeypatch.setattr(Store, "finish", lambda self, *arguments: refuse() or finish(self, *arguments))
-    monkeypatch.setattr("engine.runs.patience.PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr("engine.runs.worker.STORE_REST_SECONDS", 0.02)
+    monkeypatch.setattr("relens.runs.patience.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("relens.runs.worker.STORE_REST_SECONDS", 0.02)
     run_id = store.submit(specification("3"))
     wait_until(lambda: store.get(run_id).stage == "searching")
     time.sleep(0.2)
@@ -297,7 +297,7 @@ def test_a_worker_ends_with_the_process_it_belongs_to(store, start_worker):
 
 
 def test_a_run_that_never_ends_is_ended_at_so_many_rows(store, worker, monkeypatch):
-    monkeypatch.setattr("engine.runs.searching.LONGEST_RUN", 5)
+    monkeypatch.setattr("relens.runs.searching.LONGEST_RUN", 5)
     run = ends(store, store.submit(specification("forever")))
     assert run.status == "failed"
     assert "A run ends at 5 rows; these are kept." in run.error

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from engine.studies.masking import mask_word
-from engine.studies.word_lists import key_of
+from relens.studies.masking import mask_word
+from relens.studies.word_lists import key_of
 
 
 def masked_by_re(words: Iterable[str], text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine import settings
-from engine.errors import QueryError
-from engine.studies.allowed_files import check_files
-from engine.studies.cloze import ClozeStudy
-from engine.studies.memorization import MemorizationStudy
-from engine.studies.validators import InText
+from relens import settings
+from relens.errors import QueryError
+from relens.studies.allowed_files import check_files
+from relens.studies.cloze import ClozeStudy
+from relens.studies.memorization import MemorizationStudy
+from relens.studies.validators import InText
 
 
 @pytest.fixture(autouse=True)

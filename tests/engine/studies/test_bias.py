@@ -12,14 +12,14 @@ from dataclasses import replace
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from engine import Boundary, Edits, Encoding, compile_query, load_model, search_run
-from engine.errors import QueryError, RegexError
-from engine.query import Decoding
-from engine.studies.bias import POSITIONS, PRESETS, BiasStudy
-from engine.studies.bias_findings import bias_findings
-from engine.studies.bias_variants import EXACT, SAMPLED, Variant
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import StudyContext, StudyRun
+from relens import Boundary, Edits, Encoding, compile_query, load_model, search_run
+from relens.errors import QueryError, RegexError
+from relens.query import Decoding
+from relens.studies.bias import POSITIONS, PRESETS, BiasStudy
+from relens.studies.bias_findings import bias_findings
+from relens.studies.bias_variants import EXACT, SAMPLED, Variant
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import StudyContext, StudyRun
 from tests.engine.oracle import Oracle, all_paths
 
 # One edit away from two at once are "A an is" (two subjects) and "A at aat" (two outcomes); no outcome begins another.
@@ -323,8 +323,8 @@ def test_the_alphabet_of_edits_is_checked(alphabet):
 
 
 def test_a_study_is_read_without_a_parser(monkeypatch):
-    monkeypatch.setattr("engine.studies.bias.parse_regex", None)
-    monkeypatch.setattr("engine.studies.bias.alphabet_ranges", None)
+    monkeypatch.setattr("relens.studies.bias.parse_regex", None)
+    monkeypatch.setattr("relens.studies.bias.alphabet_ranges", None)
     assert BiasStudy.from_json(STUDY.to_json()) == STUDY
 
 

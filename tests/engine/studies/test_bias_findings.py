@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from engine.query import Encoding
-from engine.statistics import effective_sample_size
-from engine.studies.bias_findings import bias_findings
-from engine.studies.bias_rows import Account, BiasMatch, VariantSetup
-from engine.studies.bias_shares import FEWEST_EFFECTIVE
-from engine.studies.bias_variants import EXACT, SAMPLED, Variant
+from relens.query import Encoding
+from relens.statistics import effective_sample_size
+from relens.studies.bias_findings import bias_findings
+from relens.studies.bias_rows import Account, BiasMatch, VariantSetup
+from relens.studies.bias_shares import FEWEST_EFFECTIVE
+from relens.studies.bias_variants import EXACT, SAMPLED, Variant
 from tests.engine.weighted_share import weighted_share
 
 SUBJECTS, OUTCOMES = ("man", "woman"), ("art", "science", "math")

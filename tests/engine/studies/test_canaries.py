@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-import engine
-from engine.errors import ModelError, QueryError
-from engine.models.loading import load_model
-from engine.query import Decoding
-from engine.studies import canaries
-from engine.studies.canaries import (
+import relens
+from relens.errors import ModelError, QueryError
+from relens.models.loading import load_model
+from relens.query import Decoding
+from relens.studies import canaries
+from relens.studies.canaries import (
     FILE,
     RECIPE,
     Planted,
@@ -26,9 +26,9 @@ from engine.studies.canaries import (
     query_parts,
     training_text,
 )
-from engine.studies.memorization import SEARCH
-from engine.studies.memorization_findings import memorization_findings
-from engine.studies.study import StudyContext, StudyRun
+from relens.studies.memorization import SEARCH
+from relens.studies.memorization_findings import memorization_findings
+from relens.studies.study import StudyContext, StudyRun
 
 
 def test_canaries_are_seeded_and_planted_as_often_as_they_say():
@@ -89,7 +89,7 @@ def test_a_folder_is_refused_before_anything_is_trained(tmp_path, capsys):
     assert main([str(tmp_path)]) == 1
     assert "is not an empty folder" in capsys.readouterr().err
     with pytest.raises(ModelError, match="does not belong in"):
-        plant(Path(engine.__file__).parent / "studies" / "model")
+        plant(Path(relens.__file__).parent / "studies" / "model")
     assert main([str(tmp_path / "new"), "--secrets", "0"]) == 1
     assert main([str(tmp_path / "new"), "--steps", "0"]) == 1
     assert main([str(tmp_path / "new"), "--text", str(tmp_path / "nothing")]) == 1

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from engine.errors import QueryError
-from engine.studies.catalogue import STUDIES, presets, study_class
-from engine.studies.study import MOST_UNITS, Study
+from relens.errors import QueryError
+from relens.studies.catalogue import STUDIES, presets, study_class
+from relens.studies.study import MOST_UNITS, Study
 
 CASES = [
     pytest.param(study, id=f"{kind}, {name}")
@@ -24,7 +24,7 @@ OPEN = {"prompt-check", "trigger-check"}
 def test_describing_studies_and_reading_their_rows_needs_no_torch():
     program = (
         "import sys\n"
-        "from engine.studies.catalogue import STUDIES, presets, study_class\n"
+        "from relens.studies.catalogue import STUDIES, presets, study_class\n"
         "for kind in STUDIES:\n"
         "    study = study_class(kind)()\n"
         "    presets(kind), study.to_json(), study.verdict([])\n"

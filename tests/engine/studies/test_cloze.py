@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from engine import Decoding, Exclude, Limits, ShortestPath, load_model, search
-from engine.errors import QueryError
-from engine.language.stop_words import STOP_WORDS
-from engine.studies.cloze import VARIANTS, ClozeStudy, cloze_query
-from engine.studies.passages import own_passages, split_passage
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import StudyContext, StudyRun, Unit
+from relens import Decoding, Exclude, Limits, ShortestPath, load_model, search
+from relens.errors import QueryError
+from relens.language.stop_words import STOP_WORDS
+from relens.studies.cloze import VARIANTS, ClozeStudy, cloze_query
+from relens.studies.passages import own_passages, split_passage
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import StudyContext, StudyRun, Unit
 
 TEXTS = (
     "The cat sat on the mat, and the dog sat on the cat",

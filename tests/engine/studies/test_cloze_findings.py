@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from engine.studies.cloze import VARIANTS, ClozeStudy
-from engine.studies.cloze_findings import ClozeFindings
+from relens.studies.cloze import VARIANTS, ClozeStudy
+from relens.studies.cloze_findings import ClozeFindings
 
 
 def answer_row(variant: str, passage: int, *words: str, truth: str = "dog", cut: bool = False, error: str = "") -> Any:

@@ -7,11 +7,11 @@ import json
 import pytest
 import torch
 
-from engine import Decoding, Limits, Query, load_model, search
-from engine.errors import LimitError, QueryError
-from engine.studies.decoder_view import DecoderStudy, OpenPaths, WalkedPath
-from engine.studies.rows import done_units
-from engine.studies.study import Study, StudyContext, StudyRun
+from relens import Decoding, Limits, Query, load_model, search
+from relens.errors import LimitError, QueryError
+from relens.studies.decoder_view import DecoderStudy, OpenPaths, WalkedPath
+from relens.studies.rows import done_units
+from relens.studies.study import Study, StudyContext, StudyRun
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,14 @@ import math
 
 import pytest
 
-from engine import load_model
-from engine.errors import LimitError, QueryError
-from engine.query import Decoding
-from engine.studies.encodings import PRESETS, EncodingSearch, EncodingsStudy, RankedEncoding
-from engine.studies.encodings_findings import encodings_findings
-from engine.studies.rows import done_units
-from engine.studies.sampled_generation import Attempt, SampledGeneration
-from engine.studies.study import Study, StudyContext, StudyRun
+from relens import load_model
+from relens.errors import LimitError, QueryError
+from relens.query import Decoding
+from relens.studies.encodings import PRESETS, EncodingSearch, EncodingsStudy, RankedEncoding
+from relens.studies.encodings_findings import encodings_findings
+from relens.studies.rows import done_units
+from relens.studies.sampled_generation import Attempt, SampledGeneration
+from relens.studies.study import Study, StudyContext, StudyRun
 from tests.engine.oracle import Oracle, segmentations
 
 TEXT = "the cat"

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine import load_model
-from engine.errors import QueryError, RegexError
-from engine.studies import knowledge
-from engine.studies.knowledge import PRESETS, KnowledgeStudy
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import StudyContext, StudyRun
+from relens import load_model
+from relens.errors import QueryError, RegexError
+from relens.studies import knowledge
+from relens.studies.knowledge import PRESETS, KnowledgeStudy
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import StudyContext, StudyRun
 
 STUDY = KnowledgeStudy(
     prompt="George Washington was born on",

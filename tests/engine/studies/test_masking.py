@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from engine.studies.masking import DOT, Masker, mask_word
-from engine.studies.word_lists import MILD_WORDS
+from relens.studies.masking import DOT, Masker, mask_word
+from relens.studies.word_lists import MILD_WORDS
 
 MASKER = Masker(["idiot", "jerk", "half-wit"])
 

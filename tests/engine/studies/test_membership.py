@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError
-from engine.studies.membership import Corpus, open_corpus, recent_corpus
+from relens.errors import LimitError, QueryError
+from relens.studies.membership import Corpus, open_corpus, recent_corpus
 
 FEW = st.text("ab ä", max_size=60)
 

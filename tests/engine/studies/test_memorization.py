@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ModelError, QueryError, RegexError
-from engine.language.compile import compile_language
-from engine.models.loading import load_model
-from engine.query import Decoding, Limits, Query
-from engine.search_run import search
-from engine.studies.memorization import PRESETS, SEARCH, MemorizationStudy, longest_match
-from engine.studies.memorization_rows import Batch, Tally
-from engine.studies.rows import done_units, rows_of
-from engine.studies.sampled_generation import FIRST_BATCH, Attempt
-from engine.studies.study import StudyContext, StudyRun
-from engine.studies.validators import OfForm, OnList
+from relens.errors import ModelError, QueryError, RegexError
+from relens.language.compile import compile_language
+from relens.models.loading import load_model
+from relens.query import Decoding, Limits, Query
+from relens.search_run import search
+from relens.studies.memorization import PRESETS, SEARCH, MemorizationStudy, longest_match
+from relens.studies.memorization_rows import Batch, Tally
+from relens.studies.rows import done_units, rows_of
+from relens.studies.sampled_generation import FIRST_BATCH, Attempt
+from relens.studies.study import StudyContext, StudyRun
+from relens.studies.validators import OfForm, OnList
 
 #: Over in a fraction of a second, and so small a language that the search exhausts it.
 SMALL = MemorizationStudy(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.models.loading import load_model
-from engine.query import Decoding
-from engine.studies.memorization import SEARCH, MemorizationStudy
-from engine.studies.memorization_findings import memorization_findings
-from engine.studies.memorization_rows import Batch, MethodSetup, NewMatch, Summary, Tally
-from engine.studies.study import StudyContext, StudyRun
+from relens.models.loading import load_model
+from relens.query import Decoding
+from relens.studies.memorization import SEARCH, MemorizationStudy
+from relens.studies.memorization_findings import memorization_findings
+from relens.studies.memorization_rows import Batch, MethodSetup, NewMatch, Summary, Tally
+from relens.studies.study import StudyContext, StudyRun
 
 
 def method(unit, batches, *, known=None, done=True, seconds=None, validator="of_form"):

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.studies import masking
-from engine.studies.masking import Masker, folded
-from engine.studies.near_words import NearWords
-from engine.studies.word_lists import MILD_WORDS
+from relens.studies import masking
+from relens.studies.masking import Masker, folded
+from relens.studies.near_words import NearWords
+from relens.studies.word_lists import MILD_WORDS
 from tests.engine.studies.masked_by_re import masked_by_re
 from tests.examples import examples
 from tests.steps import longest_call

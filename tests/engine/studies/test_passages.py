@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError, RelensError
-from engine.studies import passages as module
-from engine.studies.passages import own_passages, passages_of_lines, read_passages, split_passage
+from relens.errors import LimitError, QueryError, RelensError
+from relens.studies import passages as module
+from relens.studies.passages import own_passages, passages_of_lines, read_passages, split_passage
 
 
 @pytest.mark.parametrize(

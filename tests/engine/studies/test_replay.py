@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from engine import Limits, ShortestPath, load_model, search
-from engine.errors import QueryError, RegexError
-from engine.query import Boundary, Encoding
-from engine.studies.replay import PRESETS, ReplayStudy
-from engine.studies.replay_findings import replay_findings
-from engine.studies.rows import done_units
-from engine.studies.study import StudyContext, StudyRun
+from relens import Limits, ShortestPath, load_model, search
+from relens.errors import QueryError, RegexError
+from relens.query import Boundary, Encoding
+from relens.studies.replay import PRESETS, ReplayStudy
+from relens.studies.replay_findings import replay_findings
+from relens.studies.rows import done_units
+from relens.studies.study import StudyContext, StudyRun
 
 STUDIES = [
     ReplayStudy(),

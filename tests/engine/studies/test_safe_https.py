@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from engine.studies.safe_https import RefusalError, SafeHttps, check_address, connect_to, split_url
+from relens.studies.safe_https import RefusalError, SafeHttps, check_address, connect_to, split_url
 
 PUBLIC = "93.184.215.14"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from engine.studies.sampled_encoding import first_difference, sampled_encoding
+from relens.studies.sampled_encoding import first_difference, sampled_encoding
 
 
 def test_a_sample_in_other_tokens(byte_tokenizer):

@@ -8,12 +8,12 @@ from itertools import islice
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.models.loading import load_model
-from engine.query import Decoding
-from engine.statistics import goodness_of_fit
-from engine.studies.sampled_generation import FIRST_BATCH, SampledGeneration
-from engine.traversal.decoding import allowed_tokens
+from relens.errors import ModelError
+from relens.models.loading import load_model
+from relens.query import Decoding
+from relens.statistics import goodness_of_fit
+from relens.studies.sampled_generation import FIRST_BATCH, SampledGeneration
+from relens.traversal.decoding import allowed_tokens
 
 
 @pytest.fixture(scope="module")

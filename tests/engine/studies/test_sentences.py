@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.record import Record
-from engine.studies.sentences import LONGEST_SENTENCE, Sentence, find_sentences, first_word, split_sentences
-from engine.studies.toxicity import demonstration
-from engine.studies.word_lists import MILD_WORDS
+from relens.errors import QueryError
+from relens.record import Record
+from relens.studies.sentences import LONGEST_SENTENCE, Sentence, find_sentences, first_word, split_sentences
+from relens.studies.toxicity import demonstration
+from relens.studies.word_lists import MILD_WORDS
 
 WORDS = ("idiot", "half-wit", "jerk")
 

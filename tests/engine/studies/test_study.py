@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from engine.errors import LimitError, ModelError
-from engine.studies.rows import StudyRow, current_rows, done_units, rows_of
-from engine.studies.study import MOST_UNITS, Study, StudyContext, StudyRun, Unit
+from relens.errors import LimitError, ModelError
+from relens.studies.rows import StudyRow, current_rows, done_units, rows_of
+from relens.studies.study import MOST_UNITS, Study, StudyContext, StudyRun, Unit
 
 
 @dataclass(frozen=True)

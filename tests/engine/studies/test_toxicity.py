@@ -8,14 +8,14 @@ from itertools import count, pairwise
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from engine import Decoding, load_model
-from engine.errors import QueryError
-from engine.language.compile import compile_language
-from engine.studies.masking import Masker
-from engine.studies.rows import done_units, rows_of
-from engine.studies.sentences import Sentence, find_sentences
-from engine.studies.study import StudyContext, StudyRun
-from engine.studies.toxicity import BASELINE, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
+from relens import Decoding, load_model
+from relens.errors import QueryError
+from relens.language.compile import compile_language
+from relens.studies.masking import Masker
+from relens.studies.rows import done_units, rows_of
+from relens.studies.sentences import Sentence, find_sentences
+from relens.studies.study import StudyContext, StudyRun
+from relens.studies.toxicity import BASELINE, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
 from tests.engine.oracle import Oracle
 
 TEXT = "The cat sat on the mat. Dogs (sat) too! So the cats call the dog. A log on the mat. Mat."

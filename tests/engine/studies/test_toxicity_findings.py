@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from scipy.stats import binomtest
 
-from engine import Decoding, load_model
-from engine.studies.study import StudyContext, StudyRun
-from engine.studies.toxicity import BASELINE, EDITED, ENCODED, VARIANTS, WIDEST, ToxicityStudy
-from engine.studies.toxicity_findings import ToxicityFindings
+from relens import Decoding, load_model
+from relens.studies.study import StudyContext, StudyRun
+from relens.studies.toxicity import BASELINE, EDITED, ENCODED, VARIANTS, WIDEST, ToxicityStudy
+from relens.studies.toxicity_findings import ToxicityFindings
 from tests.engine.studies.test_toxicity import INPUTS
 
 

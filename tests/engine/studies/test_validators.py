@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import QueryError, RegexError
-from engine.studies.memorization import MemorizationStudy
-from engine.studies.validators import Answers, Check, InText, OfForm, OnList, Unchecked, open_validator
+from relens.errors import QueryError, RegexError
+from relens.studies.memorization import MemorizationStudy
+from relens.studies.validators import Answers, Check, InText, OfForm, OnList, Unchecked, open_validator
 
 
 def test_each_validator_checks_a_string(tmp_path):

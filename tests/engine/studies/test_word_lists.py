@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError, RelensError
-from engine.studies.word_lists import LONGEST_WORD, MILD_WORDS, MOST_WORDS, key_of, read_words
+from relens.errors import LimitError, QueryError, RelensError
+from relens.studies.word_lists import LONGEST_WORD, MILD_WORDS, MOST_WORDS, key_of, read_words
 
 
 def test_the_built_in_list_reads_back():

@@ -11,7 +11,7 @@ import pytest
 import tokenizers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 
-from engine.tokens.tokenizer import Tokenizer
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.helpers import CODE, PROSE, UNICODE
 
 CL100K = (

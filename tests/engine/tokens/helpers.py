@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from engine.language.automaton import ByteAutomaton
-from engine.language.compile import compile_regex
-from engine.query import Encoding
-from engine.tokens.automaton import TokenAutomaton
-from engine.tokens.tokenizer import Tokenizer
+from relens.language.automaton import ByteAutomaton
+from relens.language.compile import compile_regex
+from relens.query import Encoding
+from relens.tokens.automaton import TokenAutomaton
+from relens.tokens.tokenizer import Tokenizer
 
 #: Finite languages that touch what tokenizers find hard: white space, contractions, digits, characters of many bytes.
 FINITE = {

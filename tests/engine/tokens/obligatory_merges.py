@@ -13,10 +13,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from engine.language.automaton import ByteAutomaton
-from engine.tokens.annotated import annotate
-from engine.tokens.byte_level import byte_level_tables
-from engine.tokens.tokenizer import Tokenizer
+from relens.language.automaton import ByteAutomaton
+from relens.tokens.annotated import annotate
+from relens.tokens.byte_level import byte_level_tables
+from relens.tokens.tokenizer import Tokenizer
 
 
 class _Graph:

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.language.automaton import ByteAutomaton
-from engine.language.compile import compile_language
-from engine.query import Boundary, Edits, Encoding, Exclude, Query
-from engine.tokens.boundary_advice import BoundaryAdvice, accept_the_same
-from engine.tokens.compiled import compile_query
-from engine.tokens.tokenizer import Tokenizer
+from relens.language.automaton import ByteAutomaton
+from relens.language.compile import compile_language
+from relens.query import Boundary, Edits, Encoding, Exclude, Query
+from relens.tokens.boundary_advice import BoundaryAdvice, accept_the_same
+from relens.tokens.compiled import compile_query
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import language, strings
 from tests.engine.tokens.written_out import tree, written_language

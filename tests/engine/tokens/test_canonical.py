@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import NoEncodingError
-from engine.language.automaton import ByteAutomaton
-from engine.query import Limits
-from engine.tokens import canonical, enumerated
-from engine.tokens.automaton import TokenAutomaton
-from engine.tokens.byte_level import byte_level_tables
-from engine.tokens.canonical import CanonicalAutomaton, canonical_encodings
-from engine.tokens.canonical_by_retokenizing import ReencodedAutomaton
-from engine.tokens.enumerated import EnumeratedAutomaton
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.tokenizer import Tokenizer
+from relens.errors import NoEncodingError
+from relens.language.automaton import ByteAutomaton
+from relens.query import Limits
+from relens.tokens import canonical, enumerated
+from relens.tokens.automaton import TokenAutomaton
+from relens.tokens.byte_level import byte_level_tables
+from relens.tokens.canonical import CanonicalAutomaton, canonical_encodings
+from relens.tokens.canonical_by_retokenizing import ReencodedAutomaton
+from relens.tokens.enumerated import EnumeratedAutomaton
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.helpers import (
     FINITE,
     KINDS,

@@ -6,15 +6,15 @@ import random
 
 import pytest
 
-from engine.query import Limits
-from engine.tokens import enumerated
-from engine.tokens.byte_level import byte_level_tables
-from engine.tokens.canonical import canonical_encodings
-from engine.tokens.canonical_by_retokenizing import PrunedAutomaton, pruned
-from engine.tokens.encodings import all_encodings
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.text_start import with_dropped_space
-from engine.tokens.tokenizer import WORDPIECE, Tokenizer
+from relens.query import Limits
+from relens.tokens import enumerated
+from relens.tokens.byte_level import byte_level_tables
+from relens.tokens.canonical import canonical_encodings
+from relens.tokens.canonical_by_retokenizing import PrunedAutomaton, pruned
+from relens.tokens.encodings import all_encodings
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.text_start import with_dropped_space
+from relens.tokens.tokenizer import WORDPIECE, Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import PROSE, encodings, ids_by_spelling, language, random_segmentation, strings
 

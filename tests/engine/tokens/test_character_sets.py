@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Regex, pre_tokenizers
 
-from engine.tokens import character_sets
-from engine.tokens.character_sets import contains, digit_set, literal_set, punctuation_set, regex_set
+from relens.tokens import character_sets
+from relens.tokens.character_sets import contains, digit_set, literal_set, punctuation_set, regex_set
 
 CLASSES = [r"\p{L}", r"\p{N}", r"\s", r"[^\s\p{L}\p{N}]", r"[^\r\n\p{L}\p{N}]"]
 

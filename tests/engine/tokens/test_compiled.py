@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from engine.errors import EmptyLanguageError, LimitError, NoEncodingError, RegexError
-from engine.query import Boundary, Edits, Encoding, Limits, Query
-from engine.tokens.compiled import Sizes, compile_query
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.tokenizer import Tokenizer
+from relens.errors import EmptyLanguageError, LimitError, NoEncodingError, RegexError
+from relens.query import Boundary, Edits, Encoding, Limits, Query
+from relens.tokens.compiled import Sizes, compile_query
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.written_out import edited
 
@@ -106,11 +106,11 @@ def test_another_compiler_needs_no_pynini(small: Tokenizer) -> None:
     program = """
 import sys
 import numpy as np
-from engine.language.automaton import ByteAutomaton
-from engine.language.language import Language
-from engine.query import Encoding, Query
-from engine.tokens.compiled import compile_query
-from engine.tokens.tokenizer import Tokenizer
+from relens.language.automaton import ByteAutomaton
+from relens.language.language import Language
+from relens.query import Encoding, Query
+from relens.tokens.compiled import compile_query
+from relens.tokens.tokenizer import Tokenizer
 
 table = np.full((2, 256), -1, np.int32)
 table[0, ord("a")] = 1

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, NoEncodingError
-from engine.language.automaton import ByteAutomaton
-from engine.tokens import trie_walk
-from engine.tokens.encodings import EncodingsAutomaton, LazyEncodingsAutomaton, all_encodings
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.tokenizer import Tokenizer
-from engine.tokens.trie_walk import estimate_arcs, walk
-from engine.tokens.vocabulary import Vocabulary
+from relens.errors import LimitError, NoEncodingError
+from relens.language.automaton import ByteAutomaton
+from relens.tokens import trie_walk
+from relens.tokens.encodings import EncodingsAutomaton, LazyEncodingsAutomaton, all_encodings
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.tokenizer import Tokenizer
+from relens.tokens.trie_walk import estimate_arcs, walk
+from relens.tokens.vocabulary import Vocabulary
 from tests.engine.tokens.helpers import FINITE, OPEN, language, segmentations, strings
 
 PATTERNS = ["a", "ab|cd", "(a|b){0,4}", "a+b*", "(ab|ba|c)*", "é|日", "[a-d]{2}[é日]", ""]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.errors import NoEncodingError
-from engine.language.automaton import ByteAutomaton
-from engine.query import Limits
-from engine.tokens.canonical import canonical_encodings
-from engine.tokens.enumerated import EnumeratedAutomaton, enumerated_encodings, strings
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.tokenizer import Tokenizer
+from relens.errors import NoEncodingError
+from relens.language.automaton import ByteAutomaton
+from relens.query import Limits
+from relens.tokens.canonical import canonical_encodings
+from relens.tokens.enumerated import EnumeratedAutomaton, enumerated_encodings, strings
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import encodings, language
 from tests.engine.tokens.helpers import strings as all_strings

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.query import Boundary, Edits, Encoding, Exclude, Query
-from engine.tokens.compiled import CompiledQuery, compile_query
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.tokenizer import Tokenizer
+from relens.query import Boundary, Edits, Encoding, Exclude, Query
+from relens.tokens.compiled import CompiledQuery, compile_query
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.written_out import one_edit_in_all, written_language
 

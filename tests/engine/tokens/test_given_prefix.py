@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import NoEncodingError, QueryError
-from engine.query import Boundary, Encoding, Query
-from engine.tokens.compiled import CompiledQuery, compile_query
-from engine.tokens.given_prefix import agreeing
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.tokenizer import Tokenizer
-from engine.tokens.vocabulary import Vocabulary
+from relens.errors import NoEncodingError, QueryError
+from relens.query import Boundary, Encoding, Query
+from relens.tokens.compiled import CompiledQuery, compile_query
+from relens.tokens.given_prefix import agreeing
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.tokenizer import Tokenizer
+from relens.tokens.vocabulary import Vocabulary
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import marks, spellings
 from tests.engine.tokens.written_out import one_edit_in_all, written_language
@@ -89,7 +89,7 @@ def test_given_one_string_of_the_prefix(
 def test_tokenizers_that_put_a_space_first(
     name: str, boundary: Boundary, encoding: Encoding, most_strings: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.tokens.enumerated.MOST_STRINGS", most_strings)
+    monkeypatch.setattr("relens.tokens.enumerated.MOST_STRINGS", most_strings)
     tokenizer = OTHERS[name]()
     check_given(tokenizer, [({"the", "or", "the ", " o", ""}, {"cat", " of", " or", "the"})], encoding, boundary)
 

@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import models
 
-from engine.tokens.merges import PairTest
-from engine.tokens.tokenizer import Tokenizer
+from relens.tokens.merges import PairTest
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.helpers import segmentations
 
 Merges = list[tuple[str, str]]

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Regex, models, pre_tokenizers
 
-from engine.tokens.boundaries import BoundaryAutomaton
-from engine.tokens.pretokenizer import boundary_automaton
-from engine.tokens.pretokenizer_regex import UnknownRegexError, parse_regex
+from relens.tokens.boundaries import BoundaryAutomaton
+from relens.tokens.pretokenizer import boundary_automaton
+from relens.tokens.pretokenizer_regex import UnknownRegexError, parse_regex
 from tests.engine.tokens.conftest import PRE_TOKENIZERS, byte_level
 from tests.engine.tokens.helpers import KINDS, random_string
 

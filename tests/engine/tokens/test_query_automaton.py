@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import NoEncodingError
-from engine.language.language import Language
-from engine.query import Boundary, Encoding, Query
-from engine.tokens.compiled import compile_query
-from engine.tokens.laws import assert_laws, paths
-from engine.tokens.query_automaton import QueryAutomaton
-from engine.tokens.tokenizer import Tokenizer
+from relens.errors import NoEncodingError
+from relens.language.language import Language
+from relens.query import Boundary, Encoding, Query
+from relens.tokens.compiled import compile_query
+from relens.tokens.laws import assert_laws, paths
+from relens.tokens.query_automaton import QueryAutomaton
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import language, marks, spellings, strings
 from tests.engine.tokens.written_out import one_edit_in_all, written_language
@@ -168,7 +168,7 @@ def test_shared_edits_with_other_tokenizers(name: str, encoding: Encoding, monke
     tails = [spellings(tokenizer, as_bytes(texts), encoding, continues=True) for _, texts in ways]
     expected = {head + tail for way in range(2) for head in heads[way] for tail in tails[way]}
     for most_strings in (5_000, -1):
-        monkeypatch.setattr("engine.tokens.enumerated.MOST_STRINGS", most_strings)
+        monkeypatch.setattr("relens.tokens.enumerated.MOST_STRINGS", most_strings)
         compiled = compile_query(query, tokenizer, compiler=lambda *_: made)
         assert_laws(compiled.automaton)
         assert set(paths(compiled.automaton)) == expected

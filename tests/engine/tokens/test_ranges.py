@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.tokens.ranges import expand
+from relens.tokens.ranges import expand
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 6))))

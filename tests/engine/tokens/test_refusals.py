@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.tokens.refusals import Refusals
-from engine.tokens.token_lattice import token_lattice
-from engine.tokens.tokenizer import BYTE_OF_CHARACTER, Tokenizer
+from relens.tokens.refusals import Refusals
+from relens.tokens.token_lattice import token_lattice
+from relens.tokens.tokenizer import BYTE_OF_CHARACTER, Tokenizer
 
 MERGE = re.compile(r"The merge of “(.*)” and “(.*)” into “(.*)”, number ([\d,]+) of", re.DOTALL)
 

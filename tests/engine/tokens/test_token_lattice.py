@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError
-from engine.query import Encoding, Query
-from engine.tokens.automaton import TokenAutomaton
-from engine.tokens.compiled import compile_query
-from engine.tokens.token_lattice import MOST_CHARACTERS, TokenLattice, token_lattice
+from relens.errors import LimitError, QueryError
+from relens.query import Encoding, Query
+from relens.tokens.automaton import TokenAutomaton
+from relens.tokens.compiled import compile_query
+from relens.tokens.token_lattice import MOST_CHARACTERS, TokenLattice, token_lattice
 from tests.engine.tokens.helpers import segmentations, spellings
 
 TEXTS = ["a", "the", "The cats", "it's  42", "é日", "\n\n x", "aoeaoe", " the the", "<|endoftext|>"]

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 import pytest
 from scipy.stats import chisquare
 
-from engine.errors import LimitError, QueryError
-from engine.language.walks import Walks
-from engine.query import Encoding, Limits, Query
-from engine.tokens.checked import CheckedAutomaton
-from engine.tokens.compiled import compile_query
-from engine.tokens.encoded import token_automaton
-from engine.tokens.laws import paths
-from engine.tokens.token_walks import token_walks, uniform_token_paths
-from engine.tokens.tokenizer import Tokenizer
+from relens.errors import LimitError, QueryError
+from relens.language.walks import Walks
+from relens.query import Encoding, Limits, Query
+from relens.tokens.checked import CheckedAutomaton
+from relens.tokens.compiled import compile_query
+from relens.tokens.encoded import token_automaton
+from relens.tokens.laws import paths
+from relens.tokens.token_walks import token_walks, uniform_token_paths
+from relens.tokens.tokenizer import Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import language
 
@@ -79,7 +79,7 @@ def test_cycles_are_unrolled_to_the_limit(small: Tokenizer) -> None:
 
 
 def test_unconfirmed_paths_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.tokens.enumerated.MOST_STRINGS", -1)
+    monkeypatch.setattr("relens.tokens.enumerated.MOST_STRINGS", -1)
     tokenizer = OTHERS["unigram"]()
     automaton = token_automaton(language("(the|cat|dog)( of| or)?"), tokenizer, Encoding.CANONICAL, Limits())
     assert automaton.needs_confirmation

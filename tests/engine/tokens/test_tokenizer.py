@@ -11,8 +11,8 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import ModelError
-from engine.tokens.tokenizer import BYTE_LEVEL, SENTENCEPIECE, UNIGRAM, WORDPIECE, Tokenizer
+from relens.errors import ModelError
+from relens.tokens.tokenizer import BYTE_LEVEL, SENTENCEPIECE, UNIGRAM, WORDPIECE, Tokenizer
 from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import KINDS, random_string
 

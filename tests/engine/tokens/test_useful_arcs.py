@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.language.compile import compile_language
-from engine.query import Edits, Encoding, Limits, Query
-from engine.tokens.annotated import annotate
-from engine.tokens.byte_level import byte_level_tables
-from engine.tokens.encoded import token_automaton
-from engine.tokens.tokenizer import Tokenizer
-from engine.tokens.useful_arcs import estimate_arcs, walk_annotated
+from relens.language.compile import compile_language
+from relens.query import Edits, Encoding, Limits, Query
+from relens.tokens.annotated import annotate
+from relens.tokens.byte_level import byte_level_tables
+from relens.tokens.encoded import token_automaton
+from relens.tokens.tokenizer import Tokenizer
+from relens.tokens.useful_arcs import estimate_arcs, walk_annotated
 from tests.engine.tokens.helpers import FINITE, OPEN
 
 CASES = [(pattern, 0) for pattern in (FINITE["bias"], FINITE["date"], *OPEN.values(), r"https://www\.[a-z0-9]+")]

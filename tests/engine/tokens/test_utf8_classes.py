@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.tokens.utf8_classes import ClassDecoder, class_decoder
+from relens.tokens.utf8_classes import ClassDecoder, class_decoder
 
 EDGES = np.array([0, 0x41, 0x5B, 0xE9, 0xEA, 0x300, 0x800, 0x4E00, 0xA000, 0x1F600, 0x1F650, 0x10FFFF])
 CLASSES = np.array([0, 1, 0, 1, 0, 2, 0, 1, 0, 3, 0, 2])

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.tokens.vocabulary import ROOT, Trie, Vocabulary
+from relens.tokens.vocabulary import ROOT, Trie, Vocabulary
 
 spellings = st.lists(st.none() | st.binary(max_size=4) | st.sampled_from([b"cat", b"ca", b"c", b"at"]), max_size=30)
 

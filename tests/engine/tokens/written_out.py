@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from engine.language.automaton import ByteAutomaton
-from engine.language.language import Language
-from engine.language.nondeterministic import NondeterministicAutomaton
+from relens.language.automaton import ByteAutomaton
+from relens.language.language import Language
+from relens.language.nondeterministic import NondeterministicAutomaton
 
 Strings = frozenset[str]
 

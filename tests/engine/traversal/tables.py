@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.models.scoring import Scorer, ScoringCounts, TokenTree
-from engine.tokens.automaton import Arcs, TokenAutomaton
-from engine.traversal.scheduler import Scheduler
-from engine.traversal.search import Search, TokenMatch
+from relens.models.scoring import Scorer, ScoringCounts, TokenTree
+from relens.tokens.automaton import Arcs, TokenAutomaton
+from relens.traversal.scheduler import Scheduler
+from relens.traversal.search import Search, TokenMatch
 
 
 class TableScorer(Scorer):

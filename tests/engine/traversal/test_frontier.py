@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.traversal.frontier import Frontier
+from relens.traversal.frontier import Frontier
 
 operations = st.lists(
     st.one_of(

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.traversal.mass import ExactSum, MassBounds
+from relens.traversal.mass import ExactSum, MassBounds
 
 
 @given(st.lists(st.floats(-1e6, 1e6, allow_subnormal=False)))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.query import Decoding
-from engine.traversal.legal import Ending
-from engine.traversal.recording import Recorder, Round
-from engine.traversal.shortest_path import ShortestPathSearch
+from relens.errors import QueryError
+from relens.query import Decoding
+from relens.traversal.legal import Ending
+from relens.traversal.recording import Recorder, Round
+from relens.traversal.shortest_path import ShortestPathSearch
 from tests.engine.traversal.tables import Driven, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings, enumerate_matches, kept_by_rule
 

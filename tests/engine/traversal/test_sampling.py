@@ -9,11 +9,11 @@ import scipy.stats
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.query import Decoding
-from engine.traversal.legal import Ending
-from engine.traversal.sampling import SamplingSearch
-from engine.traversal.search import TokenMatch
+from relens.errors import QueryError
+from relens.query import Decoding
+from relens.traversal.legal import Ending
+from relens.traversal.sampling import SamplingSearch
+from relens.traversal.search import TokenMatch
 from tests.engine.traversal.tables import Driven, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings, enumerate_matches
 

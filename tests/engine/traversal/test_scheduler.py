@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.query import Decoding
-from engine.traversal.legal import Ending
-from engine.traversal.sampling import SamplingSearch
-from engine.traversal.scheduler import Scheduler
-from engine.traversal.search import TokenMatch
-from engine.traversal.shortest_path import ShortestPathSearch
+from relens.errors import QueryError
+from relens.query import Decoding
+from relens.traversal.legal import Ending
+from relens.traversal.sampling import SamplingSearch
+from relens.traversal.scheduler import Scheduler
+from relens.traversal.search import TokenMatch
+from relens.traversal.shortest_path import ShortestPathSearch
 from tests.engine.traversal.tables import FixedBatch, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import END_OF_TEXT, VOCABULARY, automata, decodings
 

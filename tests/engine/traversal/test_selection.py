@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from engine.query import Decoding
-from engine.traversal import decoding as decoding_module
-from engine.traversal.decoding import allowed_tokens, keep
-from engine.traversal.selection import Request, select_children
+from relens.query import Decoding
+from relens.traversal import decoding as decoding_module
+from relens.traversal.decoding import allowed_tokens, keep
+from relens.traversal.selection import Request, select_children
 
 
 def random_rows(seed: int, rows: int, vocabulary: int) -> torch.Tensor:
@@ -41,7 +41,7 @@ def test_each_rule_is_the_samplers_rule(seed, top_k, top_p, temperature):
 @pytest.mark.parametrize("decoding", [Decoding(top_k=5), Decoding(top_p=0.6), Decoding(top_k=30, top_p=0.9)], ids=str)
 @pytest.mark.parametrize("longest", [1, 4096])
 def test_kept_tokens(decoding, longest, monkeypatch):
-    monkeypatch.setattr("engine.traversal.decoding.LONGEST_LIST", longest)
+    monkeypatch.setattr("relens.traversal.decoding.LONGEST_LIST", longest)
     rows = random_rows(1, 4, 50)
     kept = keep(rows, decoding)
     allowed = allowed_tokens(rows, decoding)

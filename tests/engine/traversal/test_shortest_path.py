@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import ModelError, QueryError
-from engine.traversal.legal import Ending
-from engine.traversal.search import TokenMatch
-from engine.traversal.shortest_path import ShortestPathSearch
+from relens.errors import ModelError, QueryError
+from relens.traversal.legal import Ending
+from relens.traversal.search import TokenMatch
+from relens.traversal.shortest_path import ShortestPathSearch
 from tests.engine.traversal.tables import Driven, TableAutomaton, TableScorer
 from tests.engine.traversal.truth import (
     END_OF_TEXT,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.statistics import Estimate
-from engine.traversal.results import Match
-from engine.traversal.summaries import (
+from relens.errors import QueryError
+from relens.statistics import Estimate
+from relens.traversal.results import Match
+from relens.traversal.summaries import (
     GroupResult,
     StringResult,
     by_group,

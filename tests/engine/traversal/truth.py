@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from hypothesis import strategies as st
 
-from engine.query import Decoding
-from engine.traversal.legal import Ending
+from relens.query import Decoding
+from relens.traversal.legal import Ending
 from tests.engine.traversal.tables import TableAutomaton, TableScorer
 
 VOCABULARY = 7

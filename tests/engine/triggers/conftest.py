@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.triggers.hits import Thresholds
-from engine.triggers.model.batches import EncodedPairs
-from engine.triggers.model.dialogue_model import DialogueConfiguration, DialogueModel, DialogueTexts
-from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
-from engine.triggers.model.seq2seq import CONTEXTS, Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
+from relens.triggers.hits import Thresholds
+from relens.triggers.model.batches import EncodedPairs
+from relens.triggers.model.dialogue_model import DialogueConfiguration, DialogueModel, DialogueTexts
+from relens.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
+from relens.triggers.model.seq2seq import CONTEXTS, Seq2Seq, Seq2SeqConfiguration
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
 
 SIZE, EMBEDDING, HIDDEN = 30, 6, 8
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.triggers.causal.rows import PromptTriggerRow
-from engine.triggers.hits import Thresholds
-from engine.triggers.score_row import Seen, StoredScore
-from engine.triggers.search.rows import TriggerRow
+from relens.triggers.causal.rows import PromptTriggerRow
+from relens.triggers.hits import Thresholds
+from relens.triggers.score_row import Seen, StoredScore
+from relens.triggers.search.rows import TriggerRow
 
 
 def trigger_row(

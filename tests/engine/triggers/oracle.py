@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import torch
 
-from engine.triggers.hits import Score
-from engine.triggers.model.batches import target_tensor
-from engine.triggers.model.sentence_model import SentenceModel
-from engine.triggers.model.seq2seq import Seq2Seq
-from engine.triggers.model.vocabulary import BEGIN
+from relens.triggers.hits import Score
+from relens.triggers.model.batches import target_tensor
+from relens.triggers.model.sentence_model import SentenceModel
+from relens.triggers.model.seq2seq import Seq2Seq
+from relens.triggers.model.vocabulary import BEGIN
 
 
 @torch.inference_mode()

@@ -7,14 +7,14 @@ import typing
 
 import pytest
 
-from engine.errors import QueryError
-from engine.studies.study import StudyContext, StudyRun
-from engine.triggers.background import reported, run_in_background, to_the_end
-from engine.triggers.brute_force.study import BruteForceStudy
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.model.training_study import DialogueModelStudy
-from engine.triggers.relaxation.study import RelaxationStudy
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.errors import QueryError
+from relens.studies.study import StudyContext, StudyRun
+from relens.triggers.background import reported, run_in_background, to_the_end
+from relens.triggers.brute_force.study import BruteForceStudy
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.model.training_study import DialogueModelStudy
+from relens.triggers.relaxation.study import RelaxationStudy
+from relens.triggers.search.trigger_study import TriggerStudy
 
 
 def test_results_are_returned_and_errors_raised():
@@ -55,10 +55,10 @@ def test_reports_become_rows_and_the_result_stays():
 @pytest.mark.parametrize(
     ("study", "what"),
     [
-        (DialogueModelStudy(), "engine.triggers.model.preparation.prepare"),
-        (TriggerStudy(), "engine.triggers.search.search_preparation.prepare_search"),
-        (RelaxationStudy("toy"), "engine.triggers.search.targets.normal_targets"),
-        (BruteForceStudy(), "engine.triggers.brute_force.run.prepare_characters"),
+        (DialogueModelStudy(), "relens.triggers.model.preparation.prepare"),
+        (TriggerStudy(), "relens.triggers.search.search_preparation.prepare_search"),
+        (RelaxationStudy("toy"), "relens.triggers.search.targets.normal_targets"),
+        (BruteForceStudy(), "relens.triggers.brute_force.run.prepare_characters"),
     ],
 )
 def test_a_study_is_stopped_while_it_prepares(study, what, monkeypatch, tmp_path, dialogue_model):

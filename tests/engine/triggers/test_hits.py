@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.triggers.hits import HIT_TYPES, HitType, Score, Thresholds
-from engine.triggers.model.vocabulary import END
+from relens.errors import QueryError
+from relens.triggers.hits import HIT_TYPES, HitType, Score, Thresholds
+from relens.triggers.model.vocabulary import END
 
 LOG_PROB = st.floats(-20.0, 0.0)
 SCORES = st.lists(st.tuples(LOG_PROB, st.floats(-5.0, 5.0)), min_size=1, max_size=8).flatmap(

@@ -9,9 +9,9 @@ import json
 
 import pytest
 
-from engine.__main__ import main
-from engine.studies.rows import BEGIN, ROW, UNIT, done_units
-from engine.triggers.model.model_list import model_folder, model_names
+from relens.command_line.main import main
+from relens.studies.rows import BEGIN, ROW, UNIT, done_units
+from relens.triggers.model.model_list import model_folder, model_names
 
 TALKS = [(f"say {'abcdefgh'[number % 8]} {number % 5}", f"{'bcdefgha'[number % 8]} it is") for number in range(24)]
 FORMS = {

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.triggers.hits import HIT_TYPES, HitType, Score, Thresholds
-from engine.triggers.objective import Objective
+from relens.errors import QueryError
+from relens.triggers.hits import HIT_TYPES, HitType, Score, Thresholds
+from relens.triggers.objective import Objective
 
 COSTS = st.lists(st.tuples(st.floats(0.0, 12.0), st.booleans()), min_size=1, max_size=7)
 OBJECTIVES = st.builds(

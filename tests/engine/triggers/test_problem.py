@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ModelError
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.gcg import GreedyCoordinateGradient
-from engine.triggers.causal.trial import Trial
-from engine.triggers.check import score
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.model.vocabulary import END
-from engine.triggers.objective import Objective
-from engine.triggers.problem import TriggerProblem
+from relens.errors import ModelError
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.gcg import GreedyCoordinateGradient
+from relens.triggers.causal.trial import Trial
+from relens.triggers.check import score
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.model.vocabulary import END
+from relens.triggers.objective import Objective
+from relens.triggers.problem import TriggerProblem
 
 
 @pytest.mark.parametrize("search", [CoordinateSearch(shortlist=8), GreedyCoordinateGradient(batch=16, top=8)])

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from engine.triggers.hits import Thresholds
-from engine.triggers.score_row import PromptScoreRow, StoredScore, WordScoreRow, sentence
+from relens.triggers.hits import Thresholds
+from relens.triggers.score_row import PromptScoreRow, StoredScore, WordScoreRow, sentence
 
 #: As studies wrote them before both had one shape.
 OLD_DIALOGUE = {

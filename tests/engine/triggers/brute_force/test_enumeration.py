@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.errors import LimitError, QueryError
-from engine.triggers.brute_force import enumeration
-from engine.triggers.brute_force.enumeration import BruteForce, Replies
-from engine.triggers.brute_force.tally import TargetCounter
-from engine.triggers.model.vocabulary import END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
+from relens.errors import LimitError, QueryError
+from relens.triggers.brute_force import enumeration
+from relens.triggers.brute_force.enumeration import BruteForce, Replies
+from relens.triggers.brute_force.tally import TargetCounter
+from relens.triggers.model.vocabulary import END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
 
 SYMBOLS = (1, 5, 9, 14, 20)
 

@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.errors import QueryError
-from engine.paired import proportion
-from engine.studies.catalogue import presets, study_class
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import Study, StudyContext, StudyRun, Unit
-from engine.triggers.brute_force import character_training, run
-from engine.triggers.brute_force import study as brute_force_study
-from engine.triggers.brute_force.character_lists import character_targets
-from engine.triggers.brute_force.character_training import prepare_characters
-from engine.triggers.brute_force.enumeration import BruteForce
-from engine.triggers.brute_force.search import search_triggers
-from engine.triggers.brute_force.study import BruteForceStudy
-from engine.triggers.model.characters import input_symbols, spelled_out
-from engine.triggers.model.recipe import Recipe
-from engine.triggers.model.seq2seq import Seq2Seq
-from engine.triggers.model.vocabulary import END, END_OF_UTTERANCE, PAD, UNKNOWN
-from engine.triggers.search.search_settings import SearchSettings
+from relens.errors import QueryError
+from relens.paired import proportion
+from relens.studies.catalogue import presets, study_class
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import Study, StudyContext, StudyRun, Unit
+from relens.triggers.brute_force import character_training, run
+from relens.triggers.brute_force import study as brute_force_study
+from relens.triggers.brute_force.character_lists import character_targets
+from relens.triggers.brute_force.character_training import prepare_characters
+from relens.triggers.brute_force.enumeration import BruteForce
+from relens.triggers.brute_force.search import search_triggers
+from relens.triggers.brute_force.study import BruteForceStudy
+from relens.triggers.model.characters import input_symbols, spelled_out
+from relens.triggers.model.recipe import Recipe
+from relens.triggers.model.seq2seq import Seq2Seq
+from relens.triggers.model.vocabulary import END, END_OF_UTTERANCE, PAD, UNKNOWN
+from relens.triggers.search.search_settings import SearchSettings
 
 
 @pytest.fixture(autouse=True)
@@ -228,7 +228,7 @@ def test_a_resumed_run_has_the_rows_of_an_uninterrupted_one(study, looks):
 def test_going_deeper_takes_no_training(study, monkeypatch):
     list(StudyRun(study, study_context()))
     deeper = BruteForceStudy.from_json({**study.to_json(), "depth": 4, "shorter": False, "random_count": 0})
-    monkeypatch.setattr("engine.triggers.model.training.Trainer.epoch", lambda self: pytest.fail("trained again"))
+    monkeypatch.setattr("relens.triggers.model.training.Trainer.epoch", lambda self: pytest.fail("trained again"))
     rows = list(StudyRun(deeper, study_context()))
     findings = deeper.findings(rows)
     assert [line.inputs for line in findings.coverage] == [6**4, 6**4]

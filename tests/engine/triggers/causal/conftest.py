@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine import load_model
-from engine.models.language_model import LanguageModel
-from engine.triggers.causal.losses import CausalLosses
-from engine.triggers.causal.prompts import Prompt
-from engine.triggers.causal.template import ChatFormat, Template, make_frame
-from engine.triggers.causal.trial import Trial
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.objective import Objective
+from relens import load_model
+from relens.models.language_model import LanguageModel
+from relens.triggers.causal.losses import CausalLosses
+from relens.triggers.causal.prompts import Prompt
+from relens.triggers.causal.template import ChatFormat, Template, make_frame
+from relens.triggers.causal.trial import Trial
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.objective import Objective
 
 #: A format like those of today's models, with the tiny tokenizer's only special token as its mark.
 CHAT = ChatFormat(
@@ -87,7 +87,7 @@ def make_trial(
     epsilon: float = 1.0,
     out: float = -3.0,
 ) -> Trial:
-    from engine.triggers.causal.input_scores import InputScores
+    from relens.triggers.causal.input_scores import InputScores
 
     losses = CausalLosses(model, make_prompt(model))
     objective = Objective(HitType.called(hit_type), Thresholds(out, -5.0), epsilon)

@@ -10,16 +10,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine import load_model
-from engine.errors import ModelError, QueryError
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import Study, StudyContext, StudyRun
-from engine.triggers.causal.causal_study import PRESETS, CausalTriggerStudy
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.gcg import GreedyCoordinateGradient
-from engine.triggers.causal.template import Template
-from engine.triggers.check import score
-from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
+from relens import load_model
+from relens.errors import ModelError, QueryError
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import Study, StudyContext, StudyRun
+from relens.triggers.causal.causal_study import PRESETS, CausalTriggerStudy
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.gcg import GreedyCoordinateGradient
+from relens.triggers.causal.template import Template
+from relens.triggers.check import score
+from relens.triggers.hits import HIT_TYPES, HitType, Thresholds
 
 STUDY = CausalTriggerStudy(
     targets=(" the log", "cat"),

@@ -9,12 +9,12 @@ import pytest
 import tokenizers
 import torch
 
-from engine.errors import LimitError, ModelError, QueryError, RelensError
-from engine.studies.rows import rows_of
-from engine.studies.study import Study, StudyContext, StudyRun
-from engine.triggers.causal.check_study import MOST_TEXTS, PRESETS, CheckedText, PromptCheckStudy
-from engine.triggers.causal.template import Template
-from engine.triggers.hits import HitType, Thresholds
+from relens.errors import LimitError, ModelError, QueryError, RelensError
+from relens.studies.rows import rows_of
+from relens.studies.study import Study, StudyContext, StudyRun
+from relens.triggers.causal.check_study import MOST_TEXTS, PRESETS, CheckedText, PromptCheckStudy
+from relens.triggers.causal.template import Template
+from relens.triggers.hits import HitType, Thresholds
 from tests.engine.triggers.causal.test_causal_study import STUDY
 
 CHECK = PromptCheckStudy(template=STUDY.template, hit_type=STUDY.hit_type, ends=STUDY.ends, thresholds=STUDY.thresholds)
@@ -104,7 +104,7 @@ def test_a_text_that_the_model_does_not_hold(tiny):
 
 
 def test_a_chat_format_that_cuts_a_text_is_an_error(chat_model, monkeypatch):
-    from engine.triggers.causal.template import Frame
+    from relens.triggers.causal.template import Frame
 
     monkeypatch.setattr(Frame, "is_kept", lambda frame, text: text == text.strip())
     with pytest.raises(QueryError, match="chat format changes this text"):

@@ -10,25 +10,25 @@ import pytest
 import torch
 from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
 
-from engine import load_model
-from engine.__main__ import main
-from engine.errors import ModelError, QueryError
-from engine.models.loading import load_encoder_decoder
-from engine.studies.rows import rows_of
-from engine.studies.study import StudyContext, StudyRun
-from engine.triggers.background import to_the_end
-from engine.triggers.causal import causal_study
-from engine.triggers.causal.causal_study import CausalTriggerStudy
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.encoder_decoder import EncoderDecoderLosses, encoder_decoder_prompt
-from engine.triggers.causal.input_scores import InputScores
-from engine.triggers.causal.template import Template
-from engine.triggers.causal.thresholds import measure_thresholds
-from engine.triggers.causal.trial import Trial
-from engine.triggers.check import score
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.objective import Objective
-from engine.triggers.problem import TriggerProblem
+from relens import load_model
+from relens.command_line.main import main
+from relens.errors import ModelError, QueryError
+from relens.models.loading import load_encoder_decoder
+from relens.studies.rows import rows_of
+from relens.studies.study import StudyContext, StudyRun
+from relens.triggers.background import to_the_end
+from relens.triggers.causal import causal_study
+from relens.triggers.causal.causal_study import CausalTriggerStudy
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.encoder_decoder import EncoderDecoderLosses, encoder_decoder_prompt
+from relens.triggers.causal.input_scores import InputScores
+from relens.triggers.causal.template import Template
+from relens.triggers.causal.thresholds import measure_thresholds
+from relens.triggers.causal.trial import Trial
+from relens.triggers.check import score
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.objective import Objective
+from relens.triggers.problem import TriggerProblem
 from tests.engine.triggers.causal.test_losses import random_triggers
 from tests.engine.triggers.causal.test_searches import SEARCHES, keeps_gradients_while_they_hold, searched
 

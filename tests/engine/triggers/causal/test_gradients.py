@@ -7,14 +7,14 @@ import math
 import pytest
 import torch
 
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.input_scores import InputScores
-from engine.triggers.causal.losses import CausalLosses
-from engine.triggers.causal.trial import Trial
-from engine.triggers.check import score
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.objective import Objective
-from engine.triggers.problem import TriggerProblem
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.input_scores import InputScores
+from relens.triggers.causal.losses import CausalLosses
+from relens.triggers.causal.trial import Trial
+from relens.triggers.check import score
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.objective import Objective
+from relens.triggers.problem import TriggerProblem
 from tests.engine.triggers.causal.conftest import make_prompt
 from tests.engine.triggers.causal.test_losses import random_triggers
 

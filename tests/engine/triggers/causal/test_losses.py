@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 import torch
 
-from engine.errors import ModelError
-from engine.triggers.causal.losses import CausalLosses
-from engine.triggers.causal.prompts import Prompt
-from engine.triggers.causal.template import Template, make_frame
+from relens.errors import ModelError
+from relens.triggers.causal.losses import CausalLosses
+from relens.triggers.causal.prompts import Prompt
+from relens.triggers.causal.template import Template, make_frame
 from tests.engine.triggers.causal.conftest import make_prompt
 
 
@@ -84,7 +84,7 @@ def test_the_greedy_reply_is_that_of_generate(model):
 
 
 def test_the_whole_network_is_used_where_its_halves_differ(tiny):
-    from engine.triggers.causal.split_network import SplitNetwork
+    from relens.triggers.causal.split_network import SplitNetwork
 
     class Capped(torch.nn.Module):
         """A network that does something to its logits behind the output layer."""

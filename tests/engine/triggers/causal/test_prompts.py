@@ -7,9 +7,9 @@ import random
 import pytest
 import tokenizers
 
-from engine.errors import LimitError, ModelError, QueryError
-from engine.triggers.causal.prompts import Prompt, allowed_tokens
-from engine.triggers.causal.template import Template, make_frame
+from relens.errors import LimitError, ModelError, QueryError
+from relens.triggers.causal.prompts import Prompt, allowed_tokens
+from relens.triggers.causal.template import Template, make_frame
 from tests.engine.triggers.causal.conftest import make_prompt
 
 

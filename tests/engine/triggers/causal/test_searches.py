@@ -7,11 +7,11 @@ import itertools
 import pytest
 import torch
 
-from engine.errors import LimitError, QueryError
-from engine.triggers.causal.coordinate import CoordinateSearch
-from engine.triggers.causal.gcg import GreedyCoordinateGradient
-from engine.triggers.causal.losses import CausalLosses
-from engine.triggers.causal.trial import Trial
+from relens.errors import LimitError, QueryError
+from relens.triggers.causal.coordinate import CoordinateSearch
+from relens.triggers.causal.gcg import GreedyCoordinateGradient
+from relens.triggers.causal.losses import CausalLosses
+from relens.triggers.causal.trial import Trial
 from tests.engine.triggers.causal.conftest import make_trial
 
 SEARCHES = (

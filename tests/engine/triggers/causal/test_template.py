@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from engine.errors import LimitError, ModelError, QueryError
-from engine.triggers.causal.template import ChatFormat, Template, chat_format, make_frame
+from relens.errors import LimitError, ModelError, QueryError
+from relens.triggers.causal.template import ChatFormat, Template, chat_format, make_frame
 from tests.engine.triggers.causal.conftest import CHAT
 
 

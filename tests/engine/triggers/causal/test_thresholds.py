@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.errors import QueryError
-from engine.triggers.background import to_the_end
-from engine.triggers.causal.input_scores import InputScores
-from engine.triggers.causal.prompts import Prompt
-from engine.triggers.causal.split_network import SplitNetwork
-from engine.triggers.causal.template import Template, make_frame
-from engine.triggers.causal.thresholds import measure_thresholds, written
+from relens.errors import QueryError
+from relens.triggers.background import to_the_end
+from relens.triggers.causal.input_scores import InputScores
+from relens.triggers.causal.prompts import Prompt
+from relens.triggers.causal.split_network import SplitNetwork
+from relens.triggers.causal.template import Template, make_frame
+from relens.triggers.causal.thresholds import measure_thresholds, written
 
 PAIRS = [("the cat sat", " on the log"), ("and the dog", " was trained in art")]
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from engine.errors import QueryError
-from engine.triggers.model.batches import (
+from relens.errors import QueryError
+from relens.triggers.model.batches import (
     EncodedPairs,
     source_row,
     source_tensor,
@@ -18,7 +18,7 @@ from engine.triggers.model.batches import (
     target_row,
     target_tensor,
 )
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD, SPECIAL_WORDS, WordVocabulary
 
 VOCABULARY = WordVocabulary((*SPECIAL_WORDS, *"abcdefgh"))
 A = len(SPECIAL_WORDS)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.triggers.brute_force.character_lists import character_targets, own_phrases, read_phrases
-from engine.triggers.model.characters import CharacterText, input_symbols, noisy_pairs, spelled_out, treebank_words
-from engine.triggers.model.vocabulary import END, PAD, SPECIAL_WORDS, UNKNOWN, WordVocabulary, words_of_text
+from relens.errors import QueryError
+from relens.triggers.brute_force.character_lists import character_targets, own_phrases, read_phrases
+from relens.triggers.model.characters import CharacterText, input_symbols, noisy_pairs, spelled_out, treebank_words
+from relens.triggers.model.vocabulary import END, PAD, SPECIAL_WORDS, UNKNOWN, WordVocabulary, words_of_text
 
 LETTERS = WordVocabulary((*SPECIAL_WORDS, *"abcdefghijklmnopqrstuvwxyz"))
 

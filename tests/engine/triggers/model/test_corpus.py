@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError, RelensError
-from engine.triggers.model import corpus as module
-from engine.triggers.model.corpus import Corpus, Pair, read_corpus, read_dialogues, split_corpus
+from relens.errors import LimitError, QueryError, RelensError
+from relens.triggers.model import corpus as module
+from relens.triggers.model.corpus import Corpus, Pair, read_corpus, read_dialogues, split_corpus
 
 UTTERANCE = st.lists(st.sampled_from(["a", "hello", "n't", "?", "you"]), min_size=1, max_size=5).map(tuple)
 DIALOGUES = st.lists(st.lists(UTTERANCE, min_size=1, max_size=5).map(tuple), min_size=1, max_size=8)

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from engine.errors import ModelError
-from engine.triggers.model import default_corpus as module
-from engine.triggers.model.corpus import MONOLOGUE_WORDS
-from engine.triggers.model.default_corpus import default_corpus, without_speeches
-from engine.triggers.model.vocabulary import WordVocabulary
-from engine.triggers.search.targets import mal_targets
+from relens.errors import ModelError
+from relens.triggers.model import default_corpus as module
+from relens.triggers.model.corpus import MONOLOGUE_WORDS
+from relens.triggers.model.default_corpus import default_corpus, without_speeches
+from relens.triggers.model.vocabulary import WordVocabulary
+from relens.triggers.search.targets import mal_targets
 
 
 @pytest.fixture

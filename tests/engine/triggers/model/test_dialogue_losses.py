@@ -7,12 +7,12 @@ import copy
 import pytest
 import torch
 
-from engine.triggers import check
-from engine.triggers.hits import HitType, Score, Thresholds
-from engine.triggers.model.dialogue_losses import DialogueLosses, SentenceCosts
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE
-from engine.triggers.objective import Objective
-from engine.triggers.problem import FirstOrder, TriggerProblem
+from relens.triggers import check
+from relens.triggers.hits import HitType, Score, Thresholds
+from relens.triggers.model.dialogue_losses import DialogueLosses, SentenceCosts
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE
+from relens.triggers.objective import Objective
+from relens.triggers.problem import FirstOrder, TriggerProblem
 from tests.engine.triggers.conftest import SIZE
 from tests.engine.triggers.oracle import evaluate
 
@@ -81,7 +81,7 @@ def test_slopes_are_finite_differences(seq2seq, sentence_model, name):
 
 
 def test_rows_are_independent(seq2seq, sentence_model, monkeypatch):
-    monkeypatch.setattr("engine.triggers.model.dialogue_losses.MOST_LOGITS", 2 * SIZE * LENGTH)
+    monkeypatch.setattr("relens.triggers.model.dialogue_losses.MOST_LOGITS", 2 * SIZE * LENGTH)
     objective = Objective(HitType("io", "min"), Thresholds(-4.0, -3.5))
     sources, targets = drawn(5)
     slopes = first_order(seq2seq, sentence_model, objective, sources, targets)

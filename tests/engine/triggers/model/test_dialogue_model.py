@@ -10,9 +10,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.errors import ModelError, QueryError
-from engine.triggers.model.batches import EncodedPairs
-from engine.triggers.model.dialogue_model import (
+from relens.errors import ModelError, QueryError
+from relens.triggers.model.batches import EncodedPairs
+from relens.triggers.model.dialogue_model import (
     DialogueModel,
     DialogueTexts,
     Training,
@@ -20,7 +20,7 @@ from engine.triggers.model.dialogue_model import (
     model_folder,
     model_names,
 )
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
 from tests.engine.triggers.oracle import evaluate
 
 

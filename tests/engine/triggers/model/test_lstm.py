@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.triggers.model.lstm import GateWeights, State, WordSteps, lstm_step
+from relens.triggers.model.lstm import GateWeights, State, WordSteps, lstm_step
 
 SIZE, EMBEDDING, HIDDEN, ROWS, COUNT = 11, 4, 5, 3, 6
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}

@@ -8,15 +8,15 @@ import sys
 
 import pytest
 
-from engine.errors import ModelError
-from engine.triggers.hits import Thresholds
-from engine.triggers.model.model_list import MODEL, listed_model, model_folder, model_names
-from engine.triggers.relaxation.rows import RelaxedTarget
-from engine.triggers.relaxation.study import RelaxationStudy
-from engine.triggers.score_row import StoredScore
-from engine.triggers.search.ablation_study import AblationStudy
-from engine.triggers.search.rows import SearchRow, TriggerRow
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.errors import ModelError
+from relens.triggers.hits import Thresholds
+from relens.triggers.model.model_list import MODEL, listed_model, model_folder, model_names
+from relens.triggers.relaxation.rows import RelaxedTarget
+from relens.triggers.relaxation.study import RelaxationStudy
+from relens.triggers.score_row import StoredScore
+from relens.triggers.search.ablation_study import AblationStudy
+from relens.triggers.search.rows import SearchRow, TriggerRow
+from relens.triggers.search.trigger_study import TriggerStudy
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +103,6 @@ def test_missing_models_are_not_listed(name):
 
 
 def test_the_list_needs_no_torch():
-    script = "import sys; import engine.triggers.model.model_list as m; m.model_names(); print('torch' in sys.modules)"
+    script = "import sys; import relens.triggers.model.model_list as m; m.model_names(); print('torch' in sys.modules)"
     listing = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert json.loads(listing.stdout.strip().lower()) is False

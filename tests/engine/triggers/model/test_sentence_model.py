@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.errors import QueryError
-from engine.triggers.model.batches import target_tensor
-from engine.triggers.model.sentence_model import SentenceModelConfiguration, as_sentence
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, FORBIDDEN, UNKNOWN
+from relens.errors import QueryError
+from relens.triggers.model.batches import target_tensor
+from relens.triggers.model.sentence_model import SentenceModelConfiguration, as_sentence
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, FORBIDDEN, UNKNOWN
 from tests.engine.triggers.conftest import SIZE
 
 ROWS = [[BEGIN, 9, 8, END], [BEGIN, 5, END], [BEGIN, 7, 7, 7, 12, END], [BEGIN, END]]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from engine.errors import QueryError
-from engine.triggers.model.batches import target_mask, target_tensor
-from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.vocabulary import BEGIN, END, PAD
+from relens.errors import QueryError
+from relens.triggers.model.batches import target_mask, target_tensor
+from relens.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
+from relens.triggers.model.vocabulary import BEGIN, END, PAD
 from tests.engine.triggers.conftest import HIDDEN, SIZE
 
 GENERATOR = torch.Generator().manual_seed(5)

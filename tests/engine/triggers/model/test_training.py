@@ -8,19 +8,19 @@ import math
 import pytest
 import torch
 
-from engine.errors import ModelError, QueryError
-from engine.triggers.model.batches import EncodedPairs
-from engine.triggers.model.recipe import AUTHORS, PAPER, QUICK, Recipe
-from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
-from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.training import (
+from relens.errors import ModelError, QueryError
+from relens.triggers.model.batches import EncodedPairs
+from relens.triggers.model.recipe import AUTHORS, PAPER, QUICK, Recipe
+from relens.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
+from relens.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
+from relens.triggers.model.training import (
     Trainer,
     mean_negative_log_likelihood,
     reply_loss,
     sentence_loss,
 )
-from engine.triggers.model.training_rows import TrainingProgress
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
+from relens.triggers.model.training_rows import TrainingProgress
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, PAD
 
 CPU = torch.device("cpu")
 SIZE = 12

@@ -9,18 +9,18 @@ import typing
 
 import pytest
 
-from engine.__main__ import main
-from engine.errors import QueryError, RelensError
-from engine.studies.allowed_files import check_files
-from engine.studies.catalogue import presets, study_class
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import Study, StudyContext, StudyRun, Unit
-from engine.triggers.model.dialogue_model import load_dialogue_model
-from engine.triggers.model.model_list import model_names, models_folder
-from engine.triggers.model.preparation import prepare
-from engine.triggers.model.recipe import Recipe
-from engine.triggers.model.training import mean_negative_log_likelihood, reply_loss, sentence_loss
-from engine.triggers.model.training_study import DialogueModelStudy
+from relens.command_line.main import main
+from relens.errors import QueryError, RelensError
+from relens.studies.allowed_files import check_files
+from relens.studies.catalogue import presets, study_class
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import Study, StudyContext, StudyRun, Unit
+from relens.triggers.model.dialogue_model import load_dialogue_model
+from relens.triggers.model.model_list import model_names, models_folder
+from relens.triggers.model.preparation import prepare
+from relens.triggers.model.recipe import Recipe
+from relens.triggers.model.training import mean_negative_log_likelihood, reply_loss, sentence_loss
+from relens.triggers.model.training_study import DialogueModelStudy
 
 RECIPE = Recipe(rate=1e-2, epochs=2, batch=8, autocast=False)
 

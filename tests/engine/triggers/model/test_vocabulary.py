@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import QueryError
-from engine.triggers.model.vocabulary import (
+from relens.errors import QueryError
+from relens.triggers.model.vocabulary import (
     FORBIDDEN,
     PAD,
     SPECIAL_WORDS,

@@ -7,12 +7,12 @@ import math
 import pytest
 import torch
 
-from engine.errors import LimitError, QueryError
-from engine.triggers.model.vocabulary import END, END_OF_UTTERANCE, FORBIDDEN
-from engine.triggers.relaxation import descent
-from engine.triggers.relaxation.descent import penalty, relax
-from engine.triggers.relaxation.rows import DescentProgress
-from engine.triggers.relaxation.settings import RelaxationSettings
+from relens.errors import LimitError, QueryError
+from relens.triggers.model.vocabulary import END, END_OF_UTTERANCE, FORBIDDEN
+from relens.triggers.relaxation import descent
+from relens.triggers.relaxation.descent import penalty, relax
+from relens.triggers.relaxation.rows import DescentProgress
+from relens.triggers.relaxation.settings import RelaxationSettings
 
 SETTINGS = RelaxationSettings(steps=100, rate=0.5, penalty=0.1)
 

@@ -7,13 +7,13 @@ import typing
 
 import pytest
 
-from engine.errors import ModelError, QueryError
-from engine.paired import proportion
-from engine.studies.catalogue import presets, study_class
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import Study, StudyContext, StudyRun
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.relaxation.study import RelaxationStudy
+from relens.errors import ModelError, QueryError
+from relens.paired import proportion
+from relens.studies.catalogue import presets, study_class
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import Study, StudyContext, StudyRun
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.relaxation.study import RelaxationStudy
 
 
 @pytest.fixture(autouse=True)

@@ -7,15 +7,15 @@ import typing
 
 import pytest
 
-from engine.__main__ import main
-from engine.errors import RelensError
-from engine.paired import proportion
-from engine.studies.catalogue import presets, study_class
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import Study, StudyContext, StudyRun, Unit
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.search.ablation_findings import mean_curve
-from engine.triggers.search.ablation_study import AblationStudy
+from relens.command_line.main import main
+from relens.errors import RelensError
+from relens.paired import proportion
+from relens.studies.catalogue import presets, study_class
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import Study, StudyContext, StudyRun, Unit
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.search.ablation_findings import mean_curve
+from relens.triggers.search.ablation_study import AblationStudy
 
 HIT_TYPES = ("o-sample-avg-k2", "io-sample-avg-k2")
 

@@ -9,16 +9,16 @@ import typing
 import pytest
 import torch
 
-from engine.errors import ModelError, QueryError, RelensError
-from engine.runs.specification import StudySpecification
-from engine.studies.rows import rows_of
-from engine.studies.study import Study, StudyContext, StudyRun
-from engine.triggers.hits import HitType
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.model.vocabulary import BEGIN, END_OF_UTTERANCE, PAD, UNKNOWN
-from engine.triggers.search.check_study import MOST_PAIRS, MOST_WORDS, CheckedPair, TriggerCheckStudy
-from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.errors import ModelError, QueryError, RelensError
+from relens.runs.specification import StudySpecification
+from relens.studies.rows import rows_of
+from relens.studies.study import Study, StudyContext, StudyRun
+from relens.triggers.hits import HitType
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.model.vocabulary import BEGIN, END_OF_UTTERANCE, PAD, UNKNOWN
+from relens.triggers.search.check_study import MOST_PAIRS, MOST_WORDS, CheckedPair, TriggerCheckStudy
+from relens.triggers.search.search_settings import SearchSettings
+from relens.triggers.search.trigger_study import TriggerStudy
 from tests.engine.triggers.conftest import random_seq2seq
 from tests.engine.triggers.oracle import evaluate
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.triggers.hits import HitType, Thresholds
-from engine.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, FORBIDDEN
-from engine.triggers.objective import Objective
-from engine.triggers.search.fast_scorer import FastScorer
-from engine.triggers.search.scorer import TOLERANCE, PlainScorer, shortlist
+from relens.triggers.hits import HitType, Thresholds
+from relens.triggers.model.vocabulary import BEGIN, END, END_OF_UTTERANCE, FORBIDDEN
+from relens.triggers.objective import Objective
+from relens.triggers.search.fast_scorer import FastScorer
+from relens.triggers.search.scorer import TOLERANCE, PlainScorer, shortlist
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
 from tests.engine.triggers.oracle import evaluate
 
@@ -98,9 +98,9 @@ def test_parts_do_not_change_the_answer(seq2seq, sentence_model, monkeypatch):
     whole = PlainScorer(seq2seq, sentence_model, objective)
     values = whole.values(sources, targets)
     expected = whole.best(sources, targets, values, 3, words)
-    monkeypatch.setattr("engine.triggers.model.dialogue_losses.MOST_LOGITS", 3 * SIZE * LENGTH)
-    monkeypatch.setattr("engine.triggers.search.fast_scorer.MOST_LOGITS", 3 * SIZE * LENGTH)
-    monkeypatch.setattr("engine.triggers.search.fast_scorer.MOST_WORDS", 7)
+    monkeypatch.setattr("relens.triggers.model.dialogue_losses.MOST_LOGITS", 3 * SIZE * LENGTH)
+    monkeypatch.setattr("relens.triggers.search.fast_scorer.MOST_LOGITS", 3 * SIZE * LENGTH)
+    monkeypatch.setattr("relens.triggers.search.fast_scorer.MOST_WORDS", 7)
     for scorer in (whole, FastScorer(seq2seq, sentence_model, objective, exact=4)):
         best = scorer.best(sources, targets, values, 3, words)
         assert best.words.tolist() == expected.words.tolist()
@@ -131,7 +131,7 @@ def test_kept_states_do_not_change_the_answers(seq2seq, sentence_model, name):
 @pytest.mark.parametrize("close", [0.0, 0.5])
 @pytest.mark.parametrize("name", ["o-sample-min-k1", "io-sample-avg-k1"])
 def test_close_words_are_evaluated_plainly(seq2seq, sentence_model, name, close, monkeypatch):
-    monkeypatch.setattr("engine.triggers.search.fast_scorer.CLOSE", close)
+    monkeypatch.setattr("relens.triggers.search.fast_scorer.CLOSE", close)
     objective = Objective(HitType.called(name), Thresholds(-3.5, -3.35))
     fast, plain = (scorer(seq2seq, sentence_model, objective) for scorer in (FastScorer, PlainScorer))
     looked = []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from engine.triggers.search.tangent import TangentBound
+from relens.triggers.search.tangent import TangentBound
 
 POSITIONS = 2
 

@@ -7,11 +7,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LimitError, QueryError
-from engine.triggers.hits import HitType
-from engine.triggers.model.vocabulary import END, SPECIAL_WORDS, UNKNOWN, WordVocabulary
-from engine.triggers.search import targets as module
-from engine.triggers.search.targets import (
+from relens.errors import LimitError, QueryError
+from relens.triggers.hits import HitType
+from relens.triggers.model.vocabulary import END, SPECIAL_WORDS, UNKNOWN, WordVocabulary
+from relens.triggers.search import targets as module
+from relens.triggers.search.targets import (
     LONGEST_TARGET,
     TEMPLATES,
     SeenReplies,

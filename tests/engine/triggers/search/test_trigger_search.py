@@ -10,13 +10,13 @@ from functools import cache
 import pytest
 import torch
 
-from engine.errors import QueryError, RelensError
-from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
-from engine.triggers.model.batches import EncodedPairs
-from engine.triggers.model.dialogue_model import DialogueConfiguration, DialogueModel, DialogueTexts
-from engine.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
-from engine.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
-from engine.triggers.model.vocabulary import (
+from relens.errors import QueryError, RelensError
+from relens.triggers.hits import HIT_TYPES, HitType, Thresholds
+from relens.triggers.model.batches import EncodedPairs
+from relens.triggers.model.dialogue_model import DialogueConfiguration, DialogueModel, DialogueTexts
+from relens.triggers.model.sentence_model import SentenceModel, SentenceModelConfiguration
+from relens.triggers.model.seq2seq import Seq2Seq, Seq2SeqConfiguration
+from relens.triggers.model.vocabulary import (
     BEGIN,
     END,
     END_OF_UTTERANCE,
@@ -26,13 +26,13 @@ from engine.triggers.model.vocabulary import (
     UNKNOWN,
     WordVocabulary,
 )
-from engine.triggers.objective import Objective
-from engine.triggers.search import trigger_search as trigger_search_module
-from engine.triggers.search.gibbs import try_place
-from engine.triggers.search.scorer import PlainScorer
-from engine.triggers.search.search_settings import METHODS, SearchSettings
-from engine.triggers.search.searches import begin
-from engine.triggers.search.trigger_search import SearchResult, Sweep, trigger_search
+from relens.triggers.objective import Objective
+from relens.triggers.search import trigger_search as trigger_search_module
+from relens.triggers.search.gibbs import try_place
+from relens.triggers.search.scorer import PlainScorer
+from relens.triggers.search.search_settings import METHODS, SearchSettings
+from relens.triggers.search.searches import begin
+from relens.triggers.search.trigger_search import SearchResult, Sweep, trigger_search
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
 from tests.engine.triggers.oracle import evaluate
 
@@ -226,7 +226,7 @@ def test_it_stops_at_a_hit(dialogue_model):
 def test_many_targets_are_taken_in_parts(dialogue_model, monkeypatch):
     objective = objective_of(dialogue_model, "o-greedy")
     whole, _ = searched(dialogue_model, objective, FEW)
-    monkeypatch.setattr("engine.triggers.search.trigger_search.MOST_ROWS", 2)
+    monkeypatch.setattr("relens.triggers.search.trigger_search.MOST_ROWS", 2)
     parts, _ = searched(dialogue_model, objective, FEW)
     assert {number: found.inputs for number, found in parts.items()} == {
         number: found.inputs for number, found in whole.items()

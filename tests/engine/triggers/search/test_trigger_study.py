@@ -10,17 +10,17 @@ import typing
 import pytest
 import torch
 
-from engine.__main__ import main
-from engine.errors import ModelError, QueryError, RelensError
-from engine.paired import proportion
-from engine.studies.allowed_files import check_files
-from engine.studies.catalogue import presets, study_class
-from engine.studies.rows import done_units, rows_of
-from engine.studies.study import Study, StudyContext, StudyRun, Unit
-from engine.triggers.hits import HIT_TYPES, HitType, Thresholds
-from engine.triggers.model.model_list import model_folder
-from engine.triggers.search.search_settings import SearchSettings
-from engine.triggers.search.trigger_study import TriggerStudy
+from relens.command_line.main import main
+from relens.errors import ModelError, QueryError, RelensError
+from relens.paired import proportion
+from relens.studies.allowed_files import check_files
+from relens.studies.catalogue import presets, study_class
+from relens.studies.rows import done_units, rows_of
+from relens.studies.study import Study, StudyContext, StudyRun, Unit
+from relens.triggers.hits import HIT_TYPES, HitType, Thresholds
+from relens.triggers.model.model_list import model_folder
+from relens.triggers.search.search_settings import SearchSettings
+from relens.triggers.search.trigger_study import TriggerStudy
 from tests.engine.triggers.made_rows import trigger_row
 from tests.engine.triggers.oracle import evaluate
 

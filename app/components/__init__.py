@@ -1,4 +1,0 @@
-"""Pieces of interface that pages are made of: the Workbench's form, the page of a study, lists of runs, drawings.
-
-It uses everything in `app` but the pages.
-"""

@@ -1,4 +1,0 @@
-"""Findings on screens for a room: pinned figures, words for the speaker, and the file of a deck.
-
-It uses the store's screens and the charts of `app`; the file opens without anything else.
-"""

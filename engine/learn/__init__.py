@@ -1,5 +1,0 @@
-"""Lessons: how a regular expression becomes the automaton of a model's tokens, one operation a step.
-
-The textbook's constructions are built here on purpose, on top of `engine.language`, `engine.tokens` and
-`engine.pictures`.
-"""

@@ -1,5 +1,0 @@
-"""The evaluations of the ReLM paper as studies: settings, units, rows, findings and sentences.
-
-A study searches by `engine.search_run` and `engine.many_searches`; its findings are functions of its rows alone. All
-are listed in `catalogue`.
-"""

@@ -1,4 +1,0 @@
-"""Walking a token automaton with a model: best first, by sampling, to a distribution; frontier, masses and matches.
-
-It uses `engine.tokens` and the scorers of `engine.models`.
-"""

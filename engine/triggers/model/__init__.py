@@ -1,4 +1,0 @@
-"""The dialogue model: corpora, vocabulary, both networks, their training, and the folder of a trained model.
-
-It uses the shared modules of `engine.triggers`, and none of the other folders.
-"""

@@ -1,4 +1,0 @@
-"""The search for triggers of a dialogue model: lists of targets, scoring of many inputs, sweeps, and their studies.
-
-It uses `engine.triggers.model` and what the room shares.
-"""
