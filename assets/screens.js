@@ -1,5 +1,6 @@
 // One screen at a time, by keyboard, buttons or swipe; figures are drawn when their screen comes. See
-// app/relens_dashboard/present/deck_file.py. The file runs by itself, from disk, and inside the Present page, which it tells where it is.
+// app/relens_dashboard/present/deck_file.py. The file runs by itself, from disk, and inside the Present page, which it
+// tells where it is.
 
 (() => {
   const root = document.documentElement
