@@ -76,11 +76,13 @@ def places_figure(findings: KnowledgeFindings) -> Figure:
         marks.append(dots(*at, name="the right one", style=star, size=14, hover="%{x}: the right one"))
     first, last = matches[0].log_prob, matches[-1].log_prob
     ends = [-0.05, math.log10(max(len(matches), 2)) + 0.05]
+    # By default plotly writes every digit of a short axis, one over the other: here 1, 2 and 5.
+    spacing = "D2" if first - last < math.log(100) else None
     drawn = chart(
         marks,
         f"Line from {log_probability_text(first)} in place 1 to {log_probability_text(last)} in place {len(matches)}.",
         x=powers(len(matches)) | {"title": "Rank of the answer", "range": ends},
-        y={"title": "Probability", "type": "log", "tickformat": "~g", "exponentformat": "power"},
+        y={"title": "Probability", "type": "log", "tickformat": "~g", "exponentformat": "power", "dtick": spacing},
     )
     if truth is None and ranking and ranking.log_prob > _SMALLEST:
         level(drawn.figure, math.exp(ranking.log_prob), "the right one, not reached", place="top left")

@@ -47,7 +47,7 @@ def dashboard_main(arguments: Sequence[str]) -> int:
         return 1
     _announce(options.port)
     # Streamlit in place of this process: whoever ends this one ends the dashboard.
-    os.execv(command[0], command)
+    return os.execv(command[0], command)
 
 
 def run_dashboard(port: int = PORT, streamlit: Sequence[str] = ()) -> int:

@@ -128,7 +128,9 @@ def test_refusals_are_one_sentence(arguments, status, words, capsys):
 
 def test_a_reader_that_leaves(tiny_model_folder):
     words = ["query", "[a-z]+", "--model", str(tiny_model_folder), "--matches", "2000"]
-    process = subprocess.Popen([sys.executable, "-m", "relens", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "relens", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert process.stdout
     assert process.stderr
     assert process.stdout.readline()
