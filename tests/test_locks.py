@@ -135,7 +135,8 @@ def test_hashes_for_cpus_are_read_from_the_index_and_kept() -> None:
 
 def test_everything_is_installed_by_its_hash_and_without_asking_for_more() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    commands = re.findall(r"pip install\b.*", makefile)
+    *commands, own = re.findall(r"pip install\b.*", makefile)
+    assert {"--no-index", "--no-deps", "--editable"} <= set(own.split()), "this folder, which brings nothing along"
     assert len(commands) == 1, "one definition, used for every lock"
     for option in ("--require-hashes", "--no-deps", "--only-binary :all:"):
         assert option in commands[0]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
@@ -15,6 +15,10 @@ from relens_dashboard.services import Services
 from tests.app.fakes import FakePreviewer, FakeStore, FakeSupervisor, checks_here
 
 ROOT = Path(__file__).resolve().parents[2]
+MAIN = ROOT / "app" / "relens_dashboard" / "main.py"
+
+# Pages are drawn under the settings of the server, which Streamlit looks for beside the script that it starts.
+config._main_script_path = str(MAIN)
 
 # Each page that a test opens looks through all installed packages for components, which takes longer than the page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
@@ -31,7 +35,6 @@ def services(monkeypatch):
 
 
 @pytest.fixture
-def dashboard(services, monkeypatch):
+def dashboard(services):
     """The dashboard on its Start page, not yet run."""
-    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-    return AppTest.from_file(str(ROOT / "app" / "relens_dashboard" / "main.py"), default_timeout=30)
+    return AppTest.from_file(MAIN, default_timeout=30)

@@ -42,7 +42,7 @@ def test_a_study_is_drawn_and_submitted_without_the_parser(study, dashboard, unp
     run_id = unparsed.store.submit(StudySpecification("m", study))
     unparsed.store.change(run_id, status="done")
     dashboard.run()
-    dashboard.switch_page(f"../pages/{study.kind}.py")
+    dashboard.switch_page(f"../../pages/{study.kind}.py")
     dashboard.query_params["run"] = run_id
     page = dashboard.run()
     assert not page.exception
@@ -53,14 +53,14 @@ def test_a_study_is_drawn_and_submitted_without_the_parser(study, dashboard, unp
 @pytest.mark.parametrize("kind", sorted(set(study_views()) - {"replay"}))
 def test_every_form_is_drawn_without_the_parser(kind, dashboard, unparsed):
     dashboard.run()
-    page = dashboard.switch_page(f"../pages/{kind.replace('-', '_')}.py").run()
+    page = dashboard.switch_page(f"../../pages/{kind.replace('-', '_')}.py").run()
     assert not page.exception
 
 
 def test_a_page_that_waits_says_so_and_cannot_run(dashboard, services, monkeypatch):
     monkeypatch.setattr(StudyCheck, "check", lambda check, study: None)
     dashboard.run()
-    page = dashboard.switch_page("../pages/bias.py").run()
+    page = dashboard.switch_page("../../pages/bias.py").run()
     assert not page.exception
     assert any("still checks the settings" in caption.value for caption in page.caption)
     assert page.button(key="study_run_button").disabled

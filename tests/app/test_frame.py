@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 import relens_dashboard.services
 from relens.runs.store import Store
 from relens_dashboard.services import get_services
+from tests.app.conftest import MAIN
 from tests.app.fakes import FakePreviewer, FakeSupervisor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,14 +43,13 @@ def path(tmp_path, monkeypatch):
     monkeypatch.setenv("RELENS_STORE", f"sqlite:///{store}")
     monkeypatch.setattr(relens_dashboard.services, "Supervisor", lambda url: FakeSupervisor())
     monkeypatch.setattr(relens_dashboard.services, "Previewer", lambda pool_size: FakePreviewer())
-    monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
     get_services.replace()
     yield store
     get_services.replace()
 
 
 def dashboard():
-    return AppTest.from_file(str(ROOT / "app" / "relens_dashboard" / "main.py"), default_timeout=30)
+    return AppTest.from_file(MAIN, default_timeout=30)
 
 
 @pytest.mark.parametrize("breaks", BROKEN)
@@ -73,7 +72,7 @@ def test_a_page_says_what_is_wrong_with_the_store_until_it_is_mended(path, break
 @pytest.mark.parametrize("script", PAGES, ids=lambda script: script.stem)
 def test_every_page_does(path, script):
     no_database(path)
-    page = dashboard().run().switch_page(f"../pages/{script.name}").run()
+    page = dashboard().run().switch_page(f"../../pages/{script.name}").run()
     assert not page.exception
     assert ["is not a database" in error.value for error in page.error] == [True]
     assert sum(element.proto.body.startswith("<h1") for element in page.get("html")) == 1

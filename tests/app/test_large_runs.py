@@ -21,7 +21,7 @@ from relens.runs.specification import SearchSpecification, StudySpecification
 from relens_dashboard import run_rows
 from relens_dashboard.components import compared_rows
 from relens_dashboard.components.pager import LINES
-from tests.app.conftest import ROOT
+from tests.app.conftest import MAIN
 from tests.app.fakes import match_row
 from tests.app.studies.test_bias import ROWS, STUDY
 from tests.app.test_pages import html_of, plain
@@ -93,9 +93,9 @@ def opened(dashboard):
     """A function that opens a page on a run, in a session of its own."""
 
     def on(page, **parameters):
-        session = AppTest.from_file(str(ROOT / "app" / "relens_dashboard" / "main.py"), default_timeout=120)
+        session = AppTest.from_file(MAIN, default_timeout=120)
         session.run()
-        session.switch_page(f"../pages/{page}.py")
+        session.switch_page(f"../../pages/{page}.py")
         for name, value in parameters.items():
             session.query_params[name] = value
         shown = session.run()

@@ -20,7 +20,7 @@ from relens_dashboard.study_views import study_views
 from relens_dashboard.text import as_html
 from tests.app.fakes import bias_rows, match_row
 
-WORKBENCH = "../pages/workbench.py"
+WORKBENCH = "../../pages/workbench.py"
 
 
 def html_of(page):
@@ -552,6 +552,6 @@ class TestOpenedMatch:
 def test_a_page_without_an_allowed_model_shows_the_error(dashboard, monkeypatch, name):
     monkeypatch.setenv("RELENS_MODELS", ",")
     dashboard.run()
-    page = dashboard.switch_page(f"../pages/{name}.py").run()
+    page = dashboard.switch_page(f"../../pages/{name}.py").run()
     assert not page.exception
     assert any("This server may load no model" in error.value for error in page.error)

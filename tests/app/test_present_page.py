@@ -21,7 +21,7 @@ from relens_dashboard.run_rows import read_rows
 from relens_dashboard.study_views import study_views
 from tests.app.studies.test_bias import ROWS, STUDY
 
-PAGE = "../pages/present.py"
+PAGE = "../../pages/present.py"
 FIGURE = '{"data": [{"type": "bar", "x": [1], "y": [2]}], "layout": {}}'
 
 
@@ -68,7 +68,7 @@ class TestPin:
         services.store.add_rows(run_id, ROWS)
         services.store.change(run_id, status="done", progress={"units": 2, "units_done": 2})
         dashboard.run()
-        dashboard.switch_page("../pages/bias.py")
+        dashboard.switch_page("../../pages/bias.py")
         dashboard.query_params["run"] = run_id
         page = dashboard.run()
         assert not page.exception

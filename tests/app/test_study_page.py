@@ -29,7 +29,7 @@ from relens_dashboard.study_snippets import differing_settings, study_command, s
 from tests.app.fakes import FakeStore
 from tests.app.studies.test_bias import EXACT, FEW, ROWS, STUDY, rows_of
 
-PAGE = "../pages/bias.py"
+PAGE = "../../pages/bias.py"
 SPECIFICATION = StudySpecification("m", STUDY)
 
 
@@ -119,7 +119,7 @@ class TestPage:
         stored = services.store.get(run_id).specification
         services.store.change(run_id, specification={**stored, "study": {**stored["study"], **wrong}})
         dashboard.run()
-        dashboard.switch_page(f"../pages/{kind.replace('-', '_')}.py")
+        dashboard.switch_page(f"../../pages/{kind.replace('-', '_')}.py")
         dashboard.query_params["run"] = run_id
         page = dashboard.run()
         assert not page.exception

@@ -13,7 +13,7 @@ from relens_dashboard.gallery import load_gallery
 from relens_dashboard.links import parameters
 from relens_dashboard.tour import PATTERN, STEPS, step_number
 
-START = "../pages/start.py"
+START = "../../pages/start.py"
 
 
 def html_of(page):

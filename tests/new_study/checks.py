@@ -21,7 +21,7 @@ STUDY = study_class(KIND)(prompt="The cat", words=3)
 @pytest.fixture
 def page(dashboard):
     dashboard.run()
-    return dashboard.switch_page("../pages/next_word.py").run()
+    return dashboard.switch_page("../../pages/next_word.py").run()
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_run_opens_on_the_page_and_leaves_it_as_files(dashboard, services, wri
     services.store.add_rows(run_id, rows)
     services.store.change(run_id, status="done", progress={"units": 1, "units_done": 1})
     dashboard.run()
-    dashboard.switch_page("../pages/next_word.py")
+    dashboard.switch_page("../../pages/next_word.py")
     dashboard.query_params["run"] = run_id
     page = dashboard.run()
     assert not page.exception

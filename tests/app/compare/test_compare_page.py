@@ -27,7 +27,7 @@ from tests.app.fakes import match_row
 from tests.app.runs.test_history_page import html_of
 from tests.app.studies.test_bias import ROWS, STUDY
 
-PAGE = "../pages/compare.py"
+PAGE = "../../pages/compare.py"
 
 
 def finished(store, rows, traversal=None, pattern="a", **facts):

@@ -20,7 +20,7 @@ from relens_dashboard.learn.lesson_page import DECODER
 from relens_dashboard.learn.sources import lesson_source
 from relens_dashboard.runs.addresses import address_of
 
-PAGE = "../pages/automata.py"
+PAGE = "../../pages/automata.py"
 PATTERN = "ab|<b>"
 
 

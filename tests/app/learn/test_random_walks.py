@@ -38,7 +38,7 @@ def opened(dashboard, monkeypatch, walks):
 
     def open_page(**parameters):
         dashboard.run()
-        dashboard.switch_page("../pages/replay.py")
+        dashboard.switch_page("../../pages/replay.py")
         for name, value in {"shown": "Random walks", **parameters}.items():
             dashboard.query_params[name] = value
         page = dashboard.run()

@@ -111,7 +111,7 @@ def html_of(page):
 
 def opened(dashboard, run_id="", step=None):
     dashboard.run()
-    dashboard.switch_page("../pages/replay.py")
+    dashboard.switch_page("../../pages/replay.py")
     if run_id:
         dashboard.query_params["run"] = run_id
     if step is not None:

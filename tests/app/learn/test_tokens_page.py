@@ -31,7 +31,7 @@ def page(dashboard, monkeypatch, byte_tokenizer):
 
 
 def opened(page):
-    page.run().switch_page("../pages/tokens.py").run()
+    page.run().switch_page("../../pages/tokens.py").run()
     return page
 
 
@@ -110,7 +110,7 @@ def test_a_run_of_something_else_is_refused_in_words(page):
 
 
 def test_the_glossary_is_searched(page):
-    page.run().switch_page("../pages/glossary.py").run()
+    page.run().switch_page("../../pages/glossary.py").run()
     assert not page.exception
     page.text_input(key="glossary_search").set_value("lattice").run()
     assert not page.exception

@@ -14,7 +14,7 @@ from relens.studies.bias import BiasStudy
 from relens.studies.encodings import EncodingsStudy
 from tests.app.fakes import match_row
 
-PAGE = "../pages/history.py"
+PAGE = "../../pages/history.py"
 
 
 def finished(store, pattern="a", rows=2, **more):

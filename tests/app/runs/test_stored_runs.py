@@ -84,7 +84,7 @@ def test_a_page_shows_it(store, runs, dashboard, kind):
     dashboard.query_params["run"] = runs[kind].id
     dashboard.run()
     name = pages.get(kind, kind).replace("-", "_")
-    page = dashboard.switch_page(f"../pages/{name}.py").run()
+    page = dashboard.switch_page(f"../../pages/{name}.py").run()
     page.query_params["run"] = runs[kind].id
     page = page.run()
     assert not page.exception

@@ -36,7 +36,7 @@ def page(dashboard, services, rows):
     services.store.change(run_id, status="done", progress={"units": 4, "units_done": 4, "seconds_total": 2.0})
     services.store.add_rows(run_id, rows)
     dashboard.run()
-    dashboard.switch_page("../pages/causal_triggers.py")
+    dashboard.switch_page("../../pages/causal_triggers.py")
     dashboard.query_params["run"] = run_id
     page = dashboard.run()
     assert not page.exception

@@ -225,7 +225,7 @@ def test_on_the_page_the_tables_follow_the_switch(dashboard, services, rows):
     services.store.change(run_id, status="done", row_count=len(rows))
     dashboard.query_params["run"] = run_id
     dashboard.run()
-    shown = dashboard.switch_page("../pages/toxicity.py").run()
+    shown = dashboard.switch_page("../../pages/toxicity.py").run()
     shown.query_params["run"] = run_id
     shown.run()
     assert not shown.exception
@@ -244,8 +244,8 @@ def test_on_the_page_the_tables_follow_the_switch(dashboard, services, rows):
     shown.selectbox(key="study_preset_toxicity").select_index(0).run()
     shown.run()
     assert shown.toggle(key=VIEW.shown_key).value  # how one wants to see it does not depend on the next study
-    shown.switch_page("../pages/bias.py").run()
-    shown.switch_page("../pages/toxicity.py").run()
+    shown.switch_page("../../pages/bias.py").run()
+    shown.switch_page("../../pages/toxicity.py").run()
     shown.query_params["run"] = run_id
     shown.run()
     assert not shown.toggle(key=VIEW.shown_key).value

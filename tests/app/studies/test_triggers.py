@@ -278,7 +278,7 @@ class TestPage:
         services.store.change(run_id, status="done", progress={"units": 6, "units_done": 6, "seconds_total": 2.0})
         services.store.add_rows(run_id, rows)
         dashboard.run()
-        dashboard.switch_page("../pages/triggers.py")
+        dashboard.switch_page("../../pages/triggers.py")
         dashboard.query_params["run"] = run_id
         page = dashboard.run()
         assert not page.exception

@@ -182,8 +182,3 @@ def test_a_file_that_holds_something_else_is_left_alone(command, tmp_path, capsy
     assert main([*command, "--output", str(file)]) == 1
     assert "Line 1" in capsys.readouterr().err
     assert file.read_text() == "buy milk\nbuy bread\n"
-
-
-def test_a_pattern_called_study_is_still_a_pattern(tiny_model_folder, capsys):
-    assert main(["study", "--model", str(tiny_model_folder), "--device", "cpu", "--matches", "1"]) == 0
-    assert "study" in capsys.readouterr().out
