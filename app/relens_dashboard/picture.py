@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from relens.counted import counted
-from relens.runs.preview import Graph, GraphArc
-from relens_dashboard.drawing import (
+from relens.pictures.drawing import (
     NO_MARKS,
     STYLES,
     Marks,
@@ -29,6 +28,7 @@ from relens_dashboard.drawing import (
     nearest,
     prefix_states,
 )
+from relens.runs.preview import Graph, GraphArc
 
 #: Nobody reads more states than this, and `dot` takes seconds for them.
 MOST_STATES = 300

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relens.many_searches import search_many as search_many
     from relens.models.loading import load_model as load_model
     from relens.models.loading import load_tokenizer as load_tokenizer
+    from relens.notebook import table as table
     from relens.query import Boundary as Boundary
     from relens.query import Decoding as Decoding
     from relens.query import Distribution as Distribution
@@ -48,6 +49,7 @@ _HOME = {
     "run_dashboard": "relens.command_line.dashboard",
     "load_model": "relens.models.loading",
     "load_tokenizer": "relens.models.loading",
+    "table": "relens.notebook",
     "Boundary": "relens.query",
     "Decoding": "relens.query",
     "Distribution": "relens.query",

@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from relens.errors import QueryError
 from relens.record import Record
 from relens.setting import Setting, check_settings
+from relens.shown import Shown
 
 
 class Encoding(enum.StrEnum):
@@ -241,7 +242,7 @@ class Exclude(Record):
 
 
 @dataclass(frozen=True)
-class Query(Record):
+class Query(Record, Shown):
     """One question: the language `prefix . pattern`, how it is encoded, and what the decoder may do.
 
     `prefix` and `pattern` are regular expressions in the syntax of Python's `re`, without its irregular constructs.

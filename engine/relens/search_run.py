@@ -19,6 +19,7 @@ from relens.models.batching import BatchSizer
 from relens.polling import Polled
 from relens.query import Limits, Query, ShortestPath, Traversal
 from relens.query_execution import QueryExecution, begins
+from relens.shown import Shown
 from relens.tokens.compiled import CompiledQuery, Compiler, compile_query
 from relens.traversal.results import Match, Progress
 from relens.traversal.scheduler import Scheduler
@@ -50,7 +51,7 @@ def search(
     return SearchRun(model, compiled, traversal, limits, stop or (lambda: False))
 
 
-class SearchRun(Polled[Match]):
+class SearchRun(Polled[Match], Shown):
     """A search in progress. Iterate over it, or `poll` it; `progress` is the account of the work so far."""
 
     def __init__(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relens.pictures.drawing import STYLES, Marks
 from relens.runs.preview import Graph, GraphArc
 from relens_dashboard import picture
-from relens_dashboard.drawing import STYLES, Marks
 from relens_dashboard.picture import details_of, legend_of, picture_of
 from tests.app.fakes import graph_of
 

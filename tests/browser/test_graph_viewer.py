@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from relens_dashboard.drawing import STYLES, graph_to_dot
+from relens.pictures.drawing import STYLES, graph_to_dot
 from tests.browser.server import PATIENCE, running_page, wait_until
 from tests.browser.viewer_graphs import large, small
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from relens.pictures.drawing import STYLES, Marks
 from relens.runs.preview import Graph, GraphArc
-from relens_dashboard.drawing import STYLES, Marks
 
 
 def small() -> tuple[Graph, Marks]:

@@ -9,8 +9,8 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from relens.pictures.drawing import Marks
 from relens_dashboard.components.automaton_view import automaton_view
-from relens_dashboard.drawing import Marks
 from relens_dashboard.picture import legend_of, picture_of
 from tests.browser.viewer_graphs import large, marked, small
 

@@ -1,6 +1,6 @@
 """The viewer of an automaton: pan, zoom, search, move by keyboard, see the details of a state, save.
 
-A Components-v2 viewer around an SVG that `relens_dashboard.drawing` had `dot` lay out. The drawing keeps no colours of
+A Components-v2 viewer around an SVG that `relens.pictures.drawing` had `dot` lay out. The drawing keeps no colours of
 its own; the style sheets give them from the page's theme, by class. Although `dot` escapes what it writes, the SVG is
 data to the browser side: it is parsed as XML, and only the few elements and attributes that a drawing needs are copied.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from relens.counted import counted
+from relens.pictures.drawing import ArcName, Marks, arc_name
 from relens.pictures.graphs import Graph
 from relens.studies.decoder_view import DecoderFindings, Ends
-from relens_dashboard.drawing import ArcName, Marks, arc_name
 from relens_dashboard.narrative import probability_text
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from relens.errors import QueryError, RelensError
 from relens.learn.steps import Lesson
+from relens.pictures.drawing import Marks
 from relens.pictures.graphs import Graph
 from relens.query import Decoding
 from relens.runs.records import RunRecord
@@ -18,7 +19,6 @@ from relens_dashboard.components.automaton_view import automaton_view
 from relens_dashboard.components.pin_button import pin_button
 from relens_dashboard.components.study_run import begin_study
 from relens_dashboard.components.ticker import ticker
-from relens_dashboard.drawing import Marks
 from relens_dashboard.learn.decoder_marks import decoder_marks, decoder_sentences
 from relens_dashboard.lesson_parameters import TOP_K
 from relens_dashboard.messages import show_error

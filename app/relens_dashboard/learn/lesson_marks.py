@@ -8,8 +8,8 @@ import pandas as pd
 
 from relens.counted import counted
 from relens.learn.steps import STAGES, Growth, Lesson, Sizes, Step
+from relens.pictures.drawing import Marks
 from relens_dashboard.charts import STYLES, Chart, chart, line
-from relens_dashboard.drawing import Marks
 from relens_dashboard.text import shortened
 
 _TICKS_AT_MOST = 24

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import pandas as pd
 
+from relens.pictures.drawing import ArcName, Marks, arc_name
 from relens.pictures.graphs import Graph, GraphArc
 from relens.studies.replay_findings import ReplayFindings
 from relens.studies.replay_rows import ExpandedPath
-from relens_dashboard.drawing import ArcName, Marks, arc_name
 
 #: Between the tokens of a path.
 BETWEEN = " · "

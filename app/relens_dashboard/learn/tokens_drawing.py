@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relens.learn.text_encodings import Piece, TextEncodings
-from relens_dashboard.drawing import Marks, arc_name
+from relens.pictures.drawing import Marks, arc_name
 from relens_dashboard.picture import Picture, picture_of
 from relens_dashboard.text import as_html
 

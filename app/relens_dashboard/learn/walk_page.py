@@ -14,12 +14,12 @@ import streamlit as st
 from relens.errors import RelensError
 from relens.learn.random_walks import MOST_DRAWS, Draws, RandomWalks, Walk
 from relens.models.catalogue import available_models
+from relens.pictures.drawing import ArcName, Marks, arc_name
 from relens.runs.learning import WalkAnswers
 from relens_dashboard import charts
 from relens_dashboard.components.automaton_view import automaton_view
 from relens_dashboard.components.pin_button import pin_button
 from relens_dashboard.components.ticker import ticker
-from relens_dashboard.drawing import ArcName, Marks, arc_name
 from relens_dashboard.learn.walk_figures import (
     RULE_NAMES,
     RULE_WORDS,

@@ -22,6 +22,7 @@ from relens.language.isolation import default_compiler
 from relens.language.language import Language, LanguageCompiler
 from relens.query import Boundary, Limits, Query
 from relens.record import Record
+from relens.shown import Shown
 from relens.tokens.automaton import TokenAutomaton
 from relens.tokens.boundary_advice import BoundaryAdvice, boundary_advice
 from relens.tokens.encoded import token_automaton
@@ -57,7 +58,7 @@ class Sizes(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledQuery:
+class CompiledQuery(Shown):
     """A query, its language, and that language in the tokens of one tokenizer.
 
     ways: the token automata of `language.ways`, None for a way that the tokens cannot spell; empty where prefix and

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from relens.language.nearest import Edit as Edit
 from relens.record import Record
+from relens.shown import Shown
 
 
 @dataclass(frozen=True)
-class Match(Record):
+class Match(Record, Shown):
     """One token sequence of the query's language, with its scores in nats.
 
     text: the whole string, prefix included; prefix_text: the part spelled by prefix arcs. token_ids: the sequence

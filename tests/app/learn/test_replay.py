@@ -6,11 +6,11 @@ import shutil
 
 import pytest
 
+from relens.pictures.drawing import arc_name
 from relens.runs.screens import ScreenStore
 from relens.runs.specification import StudySpecification
 from relens.studies.replay import PRESETS, ReplayStudy
 from relens.studies.replay_findings import replay_findings
-from relens_dashboard.drawing import arc_name
 from relens_dashboard.learn.replay_figures import automaton_marks, frontier_table, search_tree, shown_table
 from relens_dashboard.learn.replay_sentences import headline, mass_text, sentences
 from tests.app.learn.replay_made import GRAPH, replay_rows

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relens.pictures import drawing
 from relens.runs.preview import Graph, GraphArc
-from relens_dashboard import drawing
 from tests.app.fakes import graph_of
 
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")

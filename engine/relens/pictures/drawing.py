@@ -7,7 +7,8 @@ first: a state with one arc in, one arc out and no mark is left out. The other s
 
 Labels are untrusted text. DOT is text too, with its own escapes, entities and HTML-like labels; a label must not
 become any of these. `dot` runs in a process of its own with a time limit, on DOT that only this module writes, and
-colours are left to the page: nodes and arcs carry classes ("prefix", "final", "unfinished"), not colours.
+colours are left to style sheets: nodes and arcs carry classes ("prefix", "final", "unfinished"), not colours. The page
+has its theme for them; `standalone_svg` puts them into a file that needs no page.
 
 A lesson or a replay points out states and arcs with `Marks`: new, cut, on the frontier. Each mark has a colour on the
 page, and here a line, a weight or an arrow head of its own for readers who do not see the colour.
@@ -20,11 +21,11 @@ import shutil
 import subprocess
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from relens.runs.preview import Graph, GraphArc
-from relens_dashboard.text import shortened
+from relens.assets import ASSETS
+from relens.pictures.graphs import Graph, GraphArc
 
 #: A drawn label is wrapped at this many characters and cut after this many lines.
 _LABEL_WIDTH = 28
@@ -102,6 +103,10 @@ _INVALID_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]"
 _LOOKS = re.compile(
     r'^<!-- .* -->\n|(?: (?:font-family|font-size|stroke|fill)="(?:monospace|[\d.]+|black|none)")', re.MULTILINE
 )
+
+
+#: A colour among the variables of the viewer's style sheet.
+_COLOUR = re.compile(r"--([a-z]+): (#[0-9A-F]{6});")
 
 
 def join_chains(graph: Graph, separator: str = "", kept: Collection[int] = ()) -> Graph:
@@ -269,8 +274,28 @@ def wrapped(text: str, width: int = _LABEL_WIDTH, most_lines: int = _LABEL_LINES
     if len(lines) < most_lines:
         return [*lines, text]
     if text:
-        lines[-1] = shortened(lines[-1] + text, max(len(lines[-1]), 1))
+        lines[-1] = lines[-1][:-1] + "…"
     return lines
+
+
+def standalone_svg(graph: Graph, marks: Marks = NO_MARKS) -> str | None:
+    """The drawing of `graph` with the colours of the light theme, for a file or a notebook; None as for `layout`."""
+    svg = layout(graph_to_dot(graph, marks))
+    if svg is None:
+        return None
+    start, rest = svg.split(">", 1)
+    return f"{start}><style>{_light_style()}</style>{rest}"
+
+
+@cache
+def _light_style() -> str:
+    """The style sheet of a drawing, after the colours that the viewer has in the light theme."""
+    viewer = (ASSETS / "automaton_view" / "view.css").read_text(encoding="utf-8")
+    frame = viewer[: viewer.index(".frame.dark")]
+    colours = {"ink": "#1C2733", "paper": "#FBFBF9", "code-font": "monospace"} | dict(_COLOUR.findall(frame))
+    variables = " ".join(f"--{name}: {value};" for name, value in colours.items())
+    drawing = (ASSETS / "automaton_view" / "drawing.css").read_text(encoding="utf-8")
+    return f"svg {{ {variables} background: var(--paper); }}\n{drawing}"
 
 
 def has_dot() -> bool:
