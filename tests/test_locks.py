@@ -45,6 +45,7 @@ def written(name: str) -> list[Requirement]:
         ("requirements-model.txt", ("run.txt",)),
         ("requirements-corpus.txt", ("run.txt",)),
         ("requirements-dev.txt", ("run.txt", "test.txt")),
+        ("requirements-docs.txt", ("run.txt", "test.txt")),
         ("requirements-test-data.txt", ("test.txt",)),
     ],
 )
