@@ -12,6 +12,8 @@ import pytest
 
 import relens
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -26,6 +26,8 @@ from tests.app.fakes import match_row
 from tests.app.studies.test_bias import ROWS, STUDY
 from tests.app.test_pages import html_of, plain
 
+pytestmark = pytest.mark.heavy
+
 #: Seconds that nothing may hold the interpreter for.
 MOST_HELD = 0.3
 PROGRESS = {"found_mass": 0.12, "remaining_mass": 0.22, "seconds_total": 60.0, "samples": 100_000, "ended": "matches"}

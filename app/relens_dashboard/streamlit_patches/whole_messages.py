@@ -1,4 +1,4 @@
-"""Changes private parts of Streamlit: no message of a page to the browser is lost, and no press of a button.
+"""Changes private parts of Streamlit: no message of a page to the browser is lost, and nothing that somebody did there.
 
 Streamlit loses some in three ways, mostly on a busy server or in a busy browser. Then a field is suddenly empty, a run
 seems to go on for ever, or Stop does nothing.
@@ -23,9 +23,9 @@ Here a request waits until all events are handled.
 
 Third: the browser puts simultaneous events into one request, which names the fragment of the first:
 
-    at once         a clock of fragment A ticks, and a button of fragment B is pressed
-    sent            run A; the clock has ticked, the button was pressed
-    run             A, which has no such button; in the next request the button is not pressed
+    at once         a clock of fragment A ticks, and a button of fragment B is pressed, or a text is typed there
+    sent            run A; the clock has ticked, the button was pressed, the text is this
+    run             A, which has neither; in the next request the button is not pressed, and the text is no longer new
 
 Here such a request runs the whole page.
 """
@@ -36,10 +36,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
+from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_value
 from streamlit.runtime.state.session_state import SessionState, WStates
 
 from relens_dashboard.streamlit_patches.parts import Attribute, Function
@@ -59,8 +61,17 @@ PARTS = (
     Attribute(ScriptRunner, "_requests"),
     Attribute(ScriptRequests, "_state"),
     Attribute(SessionState, "_new_widget_state"),
+    Attribute(SessionState, "_old_state"),
+    Attribute(WStates, "states"),
     Attribute(WStates, "widget_metadata"),
+    Function(unpack_widget_state_value, ("widget_state",)),
 )
+
+#: The kinds of values that somebody types or chooses.
+_PLAIN = {
+    *("string_value", "bool_value", "int_value", "double_value"),
+    *("string_array_value", "int_array_value", "double_array_value"),
+}
 
 #: Requests of the browser between the end of a session's last run and the handling of its last event.
 _waiting: WeakKeyDictionary[AppSession, list[ClientState]] = WeakKeyDictionary()
@@ -84,18 +95,33 @@ def _request_rerun_in_turn(self: AppSession, client_state: ClientState | None) -
     if client_state is not None and _is_over(self):
         _waiting.setdefault(self, []).append(client_state)
         return
-    if client_state is not None and client_state.fragment_id and _presses_elsewhere(self, client_state):
+    if client_state is not None and client_state.fragment_id and _has_news_of_elsewhere(self, client_state):
         client_state.fragment_id = ""
     _request_rerun(self, client_state)
 
 
-def _presses_elsewhere(session: AppSession, client_state: ClientState) -> bool:
-    """Whether a button outside the requested fragment is pressed."""
+def _has_news_of_elsewhere(session: AppSession, client_state: ClientState) -> bool:
+    """Whether a button outside the requested fragment is pressed, or the value of a field there is new."""
     known = session.session_state._new_widget_state.widget_metadata
-    return any(
-        widget.trigger_value and (widget.id not in known or known[widget.id].fragment_id != client_state.fragment_id)
-        for widget in client_state.widget_states.widgets
-    )
+    for widget in client_state.widget_states.widgets:
+        metadata = known.get(widget.id)
+        if metadata is not None and metadata.fragment_id == client_state.fragment_id:
+            continue
+        if widget.trigger_value or (metadata is not None and _is_new(session.session_state, widget, metadata)):
+            return True
+    return False
+
+
+def _is_new(state: SessionState, widget: WidgetState, metadata: WidgetMetadata[Any]) -> bool:
+    """Whether this is another value than the one that the last run had."""
+    if metadata.value_type not in _PLAIN:
+        return False
+    values = state._new_widget_state if widget.id in state._new_widget_state.states else state._old_state
+    try:
+        value = metadata.deserializer(unpack_widget_state_value(widget))
+        return bool(value != values[widget.id])
+    except (KeyError, ValueError, TypeError, IndexError):
+        return False  # no field of the last run, or no value of such a field: the run sees to it
 
 
 def _is_over(session: AppSession) -> bool:

@@ -36,6 +36,9 @@ class Browser:
     def button(self) -> str:
         return next(m.delta.new_element.button.id for m in self.heard if m.delta.new_element.button.id)
 
+    def field(self) -> str:
+        return next(m.delta.new_element.text_input.id for m in self.heard if m.delta.new_element.text_input.id)
+
     async def wait_for(self, text: str, times: int = 1) -> None:
         end = time.monotonic() + 20
         while self.texts().count(text) < times and time.monotonic() < end:

@@ -114,19 +114,29 @@ def draw(name):
 def press():
     st.text("pressed" if st.button("Stop", key="stop") else "not pressed")
 
+def write():
+    st.text("written: " + st.text_input("Pattern", "old", key="pattern"))
+
 st.fragment(draw, key="clock")("clock")
 st.fragment(draw, key="field")("field")
 st.fragment(press, key="press")()
+st.fragment(write, key="write")()
 st.text("end of the page")
 """
 
+#: What the page says when it is opened.
+OPENED = ["clock 1", "field 1", "not pressed", "written: old", "end of the page"]
 
-def asking(fragment: str = "", button: str = "") -> BackMsg:
+
+def asking(fragment: str = "", button: str = "", field: str = "", text: str = "") -> BackMsg:
     message = BackMsg()
     message.rerun_script.fragment_id = fragment
     if button:
         pressed = message.rerun_script.widget_states.widgets.add()
         pressed.id, pressed.trigger_value = button, True
+    if field:
+        written = message.rerun_script.widget_states.widgets.add()
+        written.id, written.string_value = field, text
     return message
 
 
@@ -154,7 +164,15 @@ async def a_request_when_the_last_run_was_not_heard(browser, ask) -> None:
 
 def test_a_request_waits_until_the_last_runs_events_are_handled(tmp_path, whole):
     browser = hears(tmp_path, a_request_when_the_last_run_was_not_heard)
-    assert browser.texts() == ["clock 1", "field 1", "not pressed", "end of the page", "clock 2", "field 2"]
+    assert browser.texts() == [
+        "clock 1",
+        "field 1",
+        "not pressed",
+        "written: old",
+        "end of the page",
+        "clock 2",
+        "field 2",
+    ]
 
 
 def test_all_requests_that_waited_have_their_turn(tmp_path, whole):
@@ -166,8 +184,8 @@ def test_all_requests_that_waited_have_their_turn(tmp_path, whole):
         await browser.wait_for("clock 3")
 
     texts = hears(tmp_path, several).texts()
-    assert texts[4] == "clock 2"
-    assert sorted(texts[5:]) == ["clock 3", "field 2"]
+    assert texts[5] == "clock 2"
+    assert sorted(texts[6:]) == ["clock 3", "field 2"]
 
 
 def test_a_requested_page_has_its_turn_too(tmp_path, whole):
@@ -196,7 +214,39 @@ async def a_button_and_a_clock_at_once(browser, ask) -> None:
 
 def test_a_button_pressed_at_the_tick_of_a_clock_is_not_lost(tmp_path, whole):
     browser = hears(tmp_path, a_button_and_a_clock_at_once)
-    assert browser.texts()[-4:] == ["clock 2", "field 2", "pressed", "end of the page"]
+    assert browser.texts()[-5:] == ["clock 2", "field 2", "pressed", "written: old", "end of the page"]
+
+
+async def a_text_and_a_clock_at_once(browser, ask) -> None:
+    await open_page(browser, ask)
+    ask(browser.fragment("clock"), "", browser.field(), "new")
+    await browser.wait_for("clock 2")
+    await asyncio.sleep(0.2)
+
+
+def test_a_text_typed_at_the_tick_of_a_clock_is_not_lost(tmp_path, whole):
+    browser = hears(tmp_path, a_text_and_a_clock_at_once)
+    assert browser.texts()[-5:] == ["clock 2", "field 2", "not pressed", "written: new", "end of the page"]
+
+
+def test_a_tick_with_a_text_that_is_known_draws_the_clock_alone(tmp_path, whole):
+    async def type_and_tick(browser, ask) -> None:
+        await open_page(browser, ask)
+        ask(browser.fragment("written"), "", browser.field(), "new")
+        await browser.wait_for("written: new")
+        await asyncio.sleep(0.2)
+        ask(browser.fragment("clock"), "", browser.field(), "new")
+        await browser.wait_for("clock 2")
+        await asyncio.sleep(0.2)
+
+    browser = hears(tmp_path, type_and_tick)
+    assert browser.texts()[-2:] == ["written: new", "clock 2"]
+
+
+def test_streamlit_alone_loses_the_text(tmp_path, streamlit_alone):
+    """If this fails, Streamlit has fixed it, and `_is_new` can go."""
+    browser = hears(tmp_path, a_text_and_a_clock_at_once)
+    assert "written: new" not in browser.texts()
 
 
 def test_a_button_of_the_fragment_that_runs_draws_that_alone(tmp_path, whole):
@@ -209,10 +259,18 @@ def test_a_button_of_the_fragment_that_runs_draws_that_alone(tmp_path, whole):
         await browser.wait_for("pressed")
 
     browser = hears(tmp_path, press)
-    assert browser.texts() == ["clock 1", "field 1", "not pressed", "end of the page", "clock 2", "pressed"]
+    assert browser.texts() == [
+        "clock 1",
+        "field 1",
+        "not pressed",
+        "written: old",
+        "end of the page",
+        "clock 2",
+        "pressed",
+    ]
 
 
 def test_streamlit_alone_loses_the_button(tmp_path, streamlit_alone):
-    """If this fails, Streamlit has fixed it, and `_presses_elsewhere` can go."""
+    """If this fails, Streamlit has fixed it, and `_has_news_of_elsewhere` can go."""
     browser = hears(tmp_path, a_button_and_a_clock_at_once)
     assert "pressed" not in browser.texts()

@@ -13,6 +13,8 @@ import urllib.request
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 
 def free_port():
     with socket.socket() as probe:

@@ -7,6 +7,8 @@ import pytest
 
 from relens.language.characters import atom_ranges, complement, normalise
 
+pytestmark = pytest.mark.heavy
+
 EVERYTHING = "".join(map(chr, range(sys.maxunicode + 1)))
 
 ATOMS = [r"\w", r"\W", r"\s", ".", "k", "İ", "ß", "ΐ", "µ", "[a-z]", "[^K]", "[İ]", "[^ſ-ƀ]", "[Ā-😀]", "[^µ𐐨]",

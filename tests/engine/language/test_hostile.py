@@ -18,7 +18,7 @@ from relens.language.groups import GroupReader
 from relens.language.syntax import parse_regex
 from tests.engine.language.hostile import FLAT, GROUPS, HOSTILE, NESTED
 
-pytestmark = pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
+pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore:Possible:FutureWarning")]
 
 #: Four times the length may take so many times as long; quadratic work takes sixteen times as long.
 MOST_GROWTH = 10.0

@@ -19,6 +19,8 @@ from relens.runs.store import Store
 from tests.engine.models.fake_hub import FakeHub, fake_hub
 from tests.engine.runs.helpers import wait_until
 
+pytestmark = pytest.mark.heavy
+
 NAME = "me/tiny"
 
 

@@ -14,6 +14,8 @@ from relens.runs.specification import InspectSpecification, SearchSpecification
 from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.helpers import wait_until
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def model_folder(tmp_path_factory, byte_tokenizer) -> str:

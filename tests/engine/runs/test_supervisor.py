@@ -19,6 +19,8 @@ from tests.engine.runs.conftest import FAKE_WORKER, sqlite_only
 from tests.engine.runs.fakes import specification
 from tests.engine.runs.helpers import wait_until
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture
 def supervise(url, monkeypatch):

@@ -20,6 +20,8 @@ from tests.engine.studies.masked_by_re import masked_by_re
 from tests.examples import examples
 from tests.steps import longest_call
 
+pytestmark = pytest.mark.heavy
+
 #: Few characters, so that words and texts meet: letters with several capitals, signs that are part of no word.
 CLOSE = "aab-'’ "
 STRANGE = "aAsSſkKKiIİıßẞσςΣµμ_1·-’' \n.!é\u0301\U0001d4b6"

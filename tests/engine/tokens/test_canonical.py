@@ -36,6 +36,8 @@ from tests.engine.tokens.helpers import (
 )
 from tests.engine.tokens.obligatory_merges import merged_paths
 
+pytestmark = pytest.mark.heavy
+
 #: The full check asks for 20,000: RELENS_STRINGS=20000.
 STRINGS = int(os.environ.get("RELENS_STRINGS") or 2_000)
 

@@ -12,6 +12,8 @@ from relens.tokens.refusals import Refusals
 from relens.tokens.token_lattice import token_lattice
 from relens.tokens.tokenizer import BYTE_OF_CHARACTER, Tokenizer
 
+pytestmark = pytest.mark.heavy
+
 MERGE = re.compile(r"The merge of “(.*)” and “(.*)” into “(.*)”, number ([\d,]+) of", re.DOTALL)
 
 

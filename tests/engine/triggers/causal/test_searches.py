@@ -14,6 +14,8 @@ from relens.triggers.causal.losses import CausalLosses
 from relens.triggers.causal.trial import Trial
 from tests.engine.triggers.causal.conftest import make_trial
 
+pytestmark = pytest.mark.heavy
+
 SEARCHES = (
     CoordinateSearch(shortlist=8, averaged=3, averaged_until=60, temperature=0.1),
     CoordinateSearch(shortlist=8, averaged=1, temperature=0.0, kick=1.0, tries_again=True),

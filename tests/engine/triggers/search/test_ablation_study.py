@@ -17,6 +17,8 @@ from relens.triggers.model.model_list import model_folder
 from relens.triggers.search.ablation_findings import mean_curve
 from relens.triggers.search.ablation_study import AblationStudy
 
+pytestmark = pytest.mark.heavy
+
 HIT_TYPES = ("o-sample-avg-k2", "io-sample-avg-k2")
 
 

@@ -36,6 +36,8 @@ from relens.triggers.search.trigger_search import SearchResult, Sweep, trigger_s
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
 from tests.engine.triggers.oracle import evaluate
 
+pytestmark = pytest.mark.heavy
+
 TARGETS = [[7, 8, END], [9, END], [10, 11, END], [12, 5, 6, END]]
 NAMES = ["o-greedy", "o-sample-min-k1", "io-sample-min-k1", "io-sample-avg-k2"]
 FEW = SearchSettings(shortlist=10, sweeps=2, restarts=2, seed=5)

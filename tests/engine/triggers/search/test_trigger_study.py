@@ -24,6 +24,8 @@ from relens.triggers.search.trigger_study import TriggerStudy
 from tests.engine.triggers.made_rows import trigger_row
 from tests.engine.triggers.oracle import evaluate
 
+pytestmark = pytest.mark.heavy
+
 SEARCH = SearchSettings(shortlist=6, sweeps=2, restarts=2, seed=3)
 
 
