@@ -13,7 +13,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --on
 TORCH_INDEX ?=
 CACHE := $(or $(RELENS_CACHE),$(HOME)/.cache/relens)
 
-.PHONY: help run lock setup setup-dev package wheel model graphviz chromium tini test docs check unit-tests heavy-tests thorough-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
+.PHONY: help run lock setup setup-dev package wheel model graphviz chromium tini test docs check unit-tests heavy-tests all-but-browser-tests thorough-tests model-tests browser-tests attack-tests quick-attack-tests benchmarks format clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -81,7 +81,7 @@ tini:
 # One worker on each core; a worker without work takes some of another's.
 SIDE_BY_SIDE := -n logical --dist worksteal --durations 10 --durations-min 1
 
-test: check docs unit-tests heavy-tests quick-attack-tests model-tests browser-tests
+test: check docs all-but-browser-tests quick-attack-tests browser-tests
 
 check: setup-dev
 	@$(BIN)/ruff check .
@@ -94,11 +94,15 @@ unit-tests: setup-dev graphviz
 
 # Properties over many examples, searches in models, and processes of their own.
 heavy-tests: setup-dev graphviz
-	@$(BIN)/pytest -m heavy $(SIDE_BY_SIDE)
+	@$(BIN)/pytest -m "heavy and not model" $(SIDE_BY_SIDE)
 
-# Both, with all examples of each property.
-thorough-tests: setup-dev graphviz
-	@RELENS_THOROUGH=1 $(BIN)/pytest -m "not browser and not model and not attack" $(SIDE_BY_SIDE)
+# Unit, heavy and model tests at once, which is sooner than one after the other.
+all-but-browser-tests: setup-dev model graphviz
+	@$(BIN)/pytest -m "not browser and not attack" $(SIDE_BY_SIDE)
+
+# The same with all examples of each property.
+thorough-tests: setup-dev model graphviz
+	@RELENS_THOROUGH=1 $(BIN)/pytest -m "not browser and not attack" $(SIDE_BY_SIDE)
 
 model-tests: setup-dev model
 	@$(BIN)/pytest -m model -n logical --dist worksteal

@@ -6,9 +6,12 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from relens.models import loading
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,18 +52,39 @@ def test_every_block_is_of_a_kind_that_is_checked(page):
             assert all(line.startswith(CANNOT_RUN) for line in code.splitlines()), code
 
 
+def pages_with(kind: str) -> list[Path]:
+    return [page for page in PAGES if any(each == kind for each, _ in blocks(page))]
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """One embedded model for all pages."""
+    return cache(loading.load_model)
+
+
 @pytest.mark.model
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if {"python", "sh"} & {kind for kind, _ in blocks(page)}], ids=name
-)
-def test_the_code_of_a_page_runs(page, tmp_path):
-    commands = Path(sys.executable).parent
+@pytest.mark.parametrize("page", pages_with("python"), ids=name)
+def test_the_python_of_a_page_runs(page, loaded, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(loading, "load_model", loaded)
+    code = "\n".join(code for kind, code in blocks(page) if kind == "python")
+    exec(compile(code, name(page), "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("page", pages_with("sh"), ids=name)
+def test_the_commands_of_a_page_run(page, tmp_path):
     environment = os.environ | {
-        "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "RELENS_STORE": f"sqlite:///{tmp_path / 'runs.db'}",
     }
-    python = "\n".join(code for kind, code in blocks(page) if kind == "python")
-    shell = "\n".join(code for kind, code in blocks(page) if kind == "sh")
-    for command in ([sys.executable, "-c", python], ["bash", "-euo", "pipefail", "-c", shell]):
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500)
-        assert done.returncode == 0, done.stderr
+    code = "\n".join(code for kind, code in blocks(page) if kind == "sh")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr

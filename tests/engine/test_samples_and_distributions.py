@@ -31,6 +31,8 @@ from relens.traversal.results import Match
 from tests.engine.oracle import Oracle, all_paths
 from tests.engine.weighted_share import weighted_share
 
+pytestmark = pytest.mark.heavy
+
 RULES = [Decoding(), Decoding(top_k=60, temperature=1.3), Decoding(top_p=0.95)]
 GROUPED = Query(" (?P<verb>sat|ran)(?P<rest>s|| on)", prefix="The (?P<animal>cat|dog|log)", encoding=Encoding.CANONICAL)
 

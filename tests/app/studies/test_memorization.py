@@ -22,6 +22,8 @@ from relens_dashboard.studies.memorization import VIEW
 from relens_dashboard.studies.memorization_tables import MOST_LINES
 from relens_dashboard.studies.memorization_validators import planted_fields
 
+pytestmark = pytest.mark.heavy
+
 SMALL = MemorizationStudy(
     prefix="The (cat|dog)",
     pattern="s? (sat|[a-d]{1,2})",

@@ -28,6 +28,8 @@ from relens_dashboard.studies.triggers import VIEW
 from relens_dashboard.study_files import study_file
 from tests.engine.triggers.conftest import dialogue_model, vocabulary
 
+pytestmark = pytest.mark.heavy
+
 __all__ = ["dialogue_model", "vocabulary"]  # fixtures of this module too
 
 HOSTILE = "<img src=x onerror=alert(1)>$x$"

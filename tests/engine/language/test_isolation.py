@@ -18,6 +18,8 @@ from relens.language.isolation import IsolatedPool, IsolatedProcess, default_com
 from relens.query import Edits, Exclude, Limits, Query
 from tests.engine.language.languages import assert_same
 
+pytestmark = pytest.mark.heavy
+
 JOB = "tests.engine.language.jobs:job"
 ROOT = Path(__file__).parents[3]
 HOSTILE = "[ab]*a[ab]{60}"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
@@ -14,6 +15,8 @@ from relens.language.nearest import Edit, Nearest, NearestStrings
 from relens.query import Edits
 from tests.engine.language.edited import LETTERS, edits_apart, one_edit
 from tests.engine.language.patterns import matching_string
+
+pytestmark = pytest.mark.heavy
 
 #: Parts of a query with their strings; the last has more, all too far from any text that is made of the first four.
 PARTS = {

@@ -32,6 +32,8 @@ from tests.engine.runs.conftest import ROOT
 from tests.engine.runs.fakes import FakeServices
 from tests.engine.runs.helpers import wait_until
 
+pytestmark = pytest.mark.heavy
+
 _CACHE = settings.cache_folder()  # before a test has its own
 
 STUDIES = {

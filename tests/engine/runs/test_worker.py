@@ -18,6 +18,8 @@ from tests.engine.runs.conftest import sqlite_only
 from tests.engine.runs.fakes import match, specification
 from tests.engine.runs.helpers import wait_until
 
+pytestmark = pytest.mark.heavy
+
 
 def status(store, run_id):
     return store.get(run_id).status

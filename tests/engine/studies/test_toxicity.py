@@ -18,6 +18,8 @@ from relens.studies.study import StudyContext, StudyRun
 from relens.studies.toxicity import BASELINE, NO_PROMPT, VARIANTS, WIDEST, ToxicityStudy
 from tests.engine.oracle import Oracle
 
+pytestmark = pytest.mark.heavy
+
 TEXT = "The cat sat on the mat. Dogs (sat) too! So the cats call the dog. A log on the mat. Mat."
 INPUTS = find_sentences(TEXT, ["mat", "sat", "dog"]).sentences
 

@@ -22,6 +22,8 @@ from tests.engine.tokens.conftest import OTHERS
 from tests.engine.tokens.helpers import language, marks, spellings, strings
 from tests.engine.tokens.written_out import one_edit_in_all, written_language
 
+pytestmark = pytest.mark.heavy
+
 PREFIXES = ["a", "ab?", "The ", "(a|ab|abc)", "a{0,3}", "It's", "(the |the)"]
 PATTERNS = ["b", "(b|cat)?", " ?cat", "a{0,2}b", "(s|t| the){0,2}", "c?"]
 Path = tuple[int, ...]

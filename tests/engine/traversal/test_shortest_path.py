@@ -23,6 +23,8 @@ from tests.engine.traversal.truth import (
     true_mass,
 )
 
+pytestmark = pytest.mark.heavy
+
 ENDINGS = [Ending(), Ending("demanded", END_OF_TEXT), Ending("settling", END_OF_TEXT)]
 
 

@@ -29,6 +29,8 @@ from relens.triggers.model.seq2seq import Seq2Seq
 from relens.triggers.model.vocabulary import END, END_OF_UTTERANCE, PAD, UNKNOWN
 from relens.triggers.search.search_settings import SearchSettings
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(autouse=True)
 def _cache(tmp_path, monkeypatch):

@@ -13,6 +13,8 @@ from relens.triggers.search.scorer import TOLERANCE, PlainScorer, shortlist
 from tests.engine.triggers.conftest import SIZE, random_sentence_model, random_seq2seq
 from tests.engine.triggers.oracle import evaluate
 
+pytestmark = pytest.mark.heavy
+
 LENGTH = 7
 NAMES = ["o-greedy", "o-sample-min-k1", "o-sample-avg-k2", "io-sample-min-k1", "io-sample-avg-k1"]
 
