@@ -96,9 +96,9 @@ unit-tests: setup-dev graphviz
 heavy-tests: setup-dev graphviz
 	@$(BIN)/pytest -m "heavy and not model" $(SIDE_BY_SIDE)
 
-# Unit, heavy and model tests at once, which is sooner than one after the other.
+# Unit, heavy and model tests at once, which is sooner than one after the other; without the slow ones.
 all-but-browser-tests: setup-dev model graphviz
-	@$(BIN)/pytest -m "not browser and not attack" $(SIDE_BY_SIDE)
+	@$(BIN)/pytest -m "not browser and not attack and not slow" $(SIDE_BY_SIDE)
 
 # The same with all examples of each property.
 thorough-tests: setup-dev model graphviz

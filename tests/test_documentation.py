@@ -63,6 +63,7 @@ def loaded():
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("python"), ids=name)
 def test_the_python_of_a_page_runs(page, loaded, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -72,6 +73,7 @@ def test_the_python_of_a_page_runs(page, loaded, tmp_path, monkeypatch):
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("sh"), ids=name)
 def test_the_commands_of_a_page_run(page, tmp_path):
     environment = os.environ | {

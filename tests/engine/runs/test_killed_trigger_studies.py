@@ -92,6 +92,7 @@ def results(rows):
     return [{name: value for name, value in row.items() if name not in TIMES} for row in current_rows(rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.model  # not for its weights, but for its workers, which take their time to begin
 def test_a_killed_study_has_the_same_rows(specification, store, new_worker):
     run_id, study = store.submit(specification), specification.study
